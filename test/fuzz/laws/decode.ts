@@ -11,8 +11,10 @@ import type { UpstreamDialect } from '../../../src/wire/format.ts';
 import { chatDialect } from '../../../src/wire/upstream/chat/dialect.ts';
 import { createChatStream } from '../../../src/wire/upstream/chat/stream.ts';
 import type { FrameLane } from '../../../src/wire/upstream/frame.ts';
-import { responsesDialect } from '../../../src/wire/upstream/responses/dialect.ts';
-import { createResponsesStream } from '../../../src/wire/upstream/responses/stream.ts';
+import {
+  createResponsesStream,
+  responsesDialect,
+} from '../../../src/wire/upstream/responses/dialect.ts';
 import { isObject, parsed } from '../checks/answer.ts';
 import { checkAnswer, checkEvents, shownLength } from '../checks/events.ts';
 import { jsonText } from '../inputs/json-text.ts';

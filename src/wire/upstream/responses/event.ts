@@ -13,8 +13,8 @@ import { toList, toObject, toText } from '../narrow.ts';
 import { rawUsage } from '../raw-usage.ts';
 import { laterServiceTier, withServiceTier } from '../service-tier.ts';
 import { readResponsesUsage } from '../usage.ts';
-import { type ItemDelta, readItemDelta, toIndex } from './delta.ts';
 import { readResponsesError } from './failure.ts';
+import { type ItemDelta, readItemDelta, toIndex } from './item.ts';
 import { createOutputReader } from './output.ts';
 
 /**

@@ -16,7 +16,7 @@ import { foldNames } from '../speaker-names.ts';
 import { toolIdFor } from '../tool-id.ts';
 import { resultText } from '../tool-result.ts';
 import { ownThinking, piecesOf, type TurnPiece } from '../turn-pieces.ts';
-import { isReasoningItem } from './reasoning-item.ts';
+import { isReasoningItem } from './item.ts';
 import { isCustom } from './tools.ts';
 
 /** An empty list is refused, and some templates refuse an answer to nothing. */

@@ -1,13 +1,52 @@
-// The items of a Responses answer: what is kept of one while it is open, and what a whole one says.
+// The items of a Responses answer: the events that are nothing but a piece of one, what is kept of one
+// while it is open, and what a whole one says.
 
 import type { JsonObject } from '../../../core/generation.ts';
+import { isObject } from '../../../core/json.ts';
 import type { ResponsesProfile } from '../../../core/responses-profile.ts';
 import { customArguments } from '../../custom-input.ts';
 import type { AnswerBlocks, Native } from '../answer-blocks.ts';
+import type { LaneKind } from '../frame.ts';
 import { toList, toObject, toText } from '../narrow.ts';
 import { SurrogateJoiner } from '../surrogates.ts';
 import type { OpenCall } from '../tool-blocks.ts';
-import type { ItemDelta } from './delta.ts';
+
+export type ItemDelta = {
+  readonly kind: 'text' | 'summary' | 'thought';
+  /** The index of its item in the answer; undefined if the server sends none. */
+  readonly item: number | undefined;
+  /** The index of its part in the item. */
+  readonly part: number;
+  readonly text: string;
+};
+
+const KINDS: ReadonlyMap<unknown, ItemDelta['kind']> = new Map([
+  ['response.output_text.delta', 'text'],
+  ['response.refusal.delta', 'text'],
+  ['response.reasoning_summary_text.delta', 'summary'],
+  // Open models show their thinking itself.
+  ['response.reasoning_text.delta', 'thought'],
+]);
+
+/** The members in `varying` differ from event to event and say nothing. */
+export const ITEM_LANE: LaneKind<ItemDelta> = {
+  read: readItemDelta,
+  withText: ({ kind, item, part }, text) => ({ kind, item, part, text }),
+  varying: ['sequence_number', 'obfuscation'],
+};
+
+export function readItemDelta(value: unknown): ItemDelta | undefined {
+  if (!isObject(value) || value['error'] !== undefined) return undefined;
+  const kind = KINDS.get(value['type']);
+  const text = toText(value['delta']);
+  if (kind === undefined || text === '') return undefined;
+  const part = toIndex(value[kind === 'summary' ? 'summary_index' : 'content_index']) ?? 0;
+  return { kind, item: toIndex(value['output_index']), part, text };
+}
+
+export function toIndex(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined;
+}
 
 type Kind = ItemDelta['kind'];
 
@@ -71,4 +110,28 @@ export function wholeParts(value: JsonObject): ItemDelta[] {
 export function argumentsOf(value: JsonObject): string {
   if (value['type'] !== 'custom_tool_call') return toText(value['arguments']);
   return customArguments(toText(value['input']));
+}
+
+/** How a kept item begins: encrypted thinking that only this server can read. */
+const START = '{"type":"reasoning",';
+
+/**
+ * The members that the server needs, as JSON text; undefined without encrypted thinking: a server
+ * that stores nothing cannot find the item by its id. The id stays as received, because some servers
+ * demand it.
+ */
+export function keptItem({ id, summary, encrypted_content }: JsonObject): string | undefined {
+  if (toText(encrypted_content) === '') return undefined;
+  const kept = {
+    type: 'reasoning',
+    id: toText(id) || undefined,
+    summary: toList(summary),
+    encrypted_content,
+  };
+  return JSON.stringify(kept);
+}
+
+/** Whether a kept item is one of this format. */
+export function isReasoningItem(json: string): boolean {
+  return json.startsWith(START);
 }

@@ -10,9 +10,16 @@ import { malformed } from '../failure.ts';
 import { OPEN_BLOCKS_MAX } from '../limits.ts';
 import { toText } from '../narrow.ts';
 import { createToolBlocks } from '../tool-blocks.ts';
-import type { ItemDelta } from './delta.ts';
-import { argumentsOf, beginItem, type Call, type Item, type Prose, wholeParts } from './item.ts';
-import { keptItem } from './reasoning-item.ts';
+import {
+  argumentsOf,
+  beginItem,
+  type Call,
+  type Item,
+  type ItemDelta,
+  keptItem,
+  type Prose,
+  wholeParts,
+} from './item.ts';
 
 /** Between two parts of thinking. */
 const BLANK_LINE = '\n\n';

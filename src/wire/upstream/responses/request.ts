@@ -4,13 +4,12 @@
 
 import { formatInstruction, saysJson } from '../../../core/answer-format.ts';
 import type { UpstreamFailure } from '../../../core/failure.ts';
-import type { AnswerSchema, GenerationRequest, Turn } from '../../../core/generation.ts';
+import type { AnswerSchema, GenerationRequest, Reasoning, Turn } from '../../../core/generation.ts';
 import type { ResponsesProfile } from '../../../core/responses-profile.ts';
-import { withToolInstruction } from '../../../core/tool-instruction.ts';
+import { isForced, withToolInstruction } from '../../../core/tool-instruction.ts';
 import type { UpstreamCall } from '../../format.ts';
 import { addConstants, type Members } from '../extra-body.ts';
 import { arrangeInput, writeInput } from './input.ts';
-import { mayThink, settleReasoning, writeReasoning } from './thinking.ts';
 import { writeTools } from './tools.ts';
 
 /** The JSON text of the request. Absent members are left out, never sent as null. */
@@ -54,6 +53,58 @@ function formatTurns(request: GenerationRequest, profile: ResponsesProfile): rea
   const isSent =
     schema === undefined ? saysJson({ ...request, system: '' }) : profile.jsonSchema === 'send';
   return isSent ? [] : [{ role: 'system', text: formatInstruction(request) }];
+}
+
+/**
+ * The depth to ask for: off if a forced tool excludes thinking, which is a preference where the
+ * tool is a requirement.
+ */
+function settleReasoning(
+  request: GenerationRequest,
+  profile: ResponsesProfile,
+): Reasoning | undefined {
+  const isExcluded = profile.forcedChoice === 'without_thinking' && isForced(request);
+  return isExcluded ? 'off' : request.reasoning;
+}
+
+/** Whether the model may think: by default, and where thinking cannot be turned off. */
+function mayThink(
+  reasoning: Reasoning | undefined,
+  call: UpstreamCall,
+  profile: ResponsesProfile,
+): boolean {
+  return call.reasons && (reasoning !== 'off' || profile.thinkingOff !== 'send');
+}
+
+/** The `reasoning` member. A summary is for a client that sees the thinking. */
+function writeReasoning(
+  reasoning: Reasoning | undefined,
+  isSeen: boolean,
+  call: UpstreamCall,
+  profile: ResponsesProfile,
+): object | undefined {
+  if (!call.reasons || profile.reasoningSwitch === 'none') return undefined;
+  const effort = effortWord(reasoning, profile);
+  const asksForSummary = profile.reasoningSummary === 'auto' && isSeen && reasoning !== 'off';
+  if (effort === undefined && !asksForSummary) return undefined;
+  return { effort, summary: asksForSummary ? 'auto' : undefined };
+}
+
+/** `on` is a depth here, because without one some models do not think. */
+function effortWord(
+  reasoning: Reasoning | undefined,
+  { effortWords: words, thinkingOff }: ResponsesProfile,
+): string | undefined {
+  switch (reasoning) {
+    case undefined:
+      return undefined;
+    case 'on':
+      return words.high || undefined;
+    case 'off':
+      return (thinkingOff === 'send' ? words.off : words.low) || undefined;
+    default:
+      return words[reasoning] || undefined;
+  }
 }
 
 function writeText(

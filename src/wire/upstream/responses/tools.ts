@@ -3,11 +3,7 @@
 
 import type { GenerationRequest, JsonObject, Tool } from '../../../core/generation.ts';
 import type { ResponsesProfile } from '../../../core/responses-profile.ts';
-
-/** Whether the answer has to call a tool: this one, or any. */
-export function isForced({ tools, toolChoice: choice }: GenerationRequest): boolean {
-  return tools.length > 0 && (choice?.kind === 'tool' || choice?.kind === 'required');
-}
+import { isForced } from '../../../core/tool-instruction.ts';
 
 /** Servers refuse a tool choice without tools. */
 export function writeTools(request: GenerationRequest, profile: ResponsesProfile): object {

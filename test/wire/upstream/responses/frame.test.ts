@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { FrameLane } from '../../../../src/wire/upstream/frame.ts';
 import { LearningLane } from '../../../../src/wire/upstream/frame.ts';
-import { ITEM_LANE, type ItemDelta } from '../../../../src/wire/upstream/responses/delta.ts';
+import { ITEM_LANE, type ItemDelta } from '../../../../src/wire/upstream/responses/item.ts';
 import { recordings } from '../../../support/golden.ts';
 import { decodeReads } from './support.ts';
 

@@ -6,10 +6,12 @@ import { OPENAI_RESPONSES } from '../../../../src/core/openai-profiles.ts';
 import type { ResponsesProfile } from '../../../../src/core/responses-profile.ts';
 import type { UpstreamCall } from '../../../../src/wire/format.ts';
 import type { FrameLane } from '../../../../src/wire/upstream/frame.ts';
-import type { ItemDelta } from '../../../../src/wire/upstream/responses/delta.ts';
-import { responsesDialect } from '../../../../src/wire/upstream/responses/dialect.ts';
+import {
+  createResponsesStream,
+  responsesDialect,
+} from '../../../../src/wire/upstream/responses/dialect.ts';
+import type { ItemDelta } from '../../../../src/wire/upstream/responses/item.ts';
 import { writeResponsesRequest } from '../../../../src/wire/upstream/responses/request.ts';
-import { createResponsesStream } from '../../../../src/wire/upstream/responses/stream.ts';
 import { requestWith } from '../../../support/request.ts';
 import { AFTER_ONE_TURN, type Decoded, decode } from '../support.ts';
 
