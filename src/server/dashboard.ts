@@ -31,7 +31,6 @@ import { pageMounts } from './lazy-app.ts';
 import type { Observation } from './observation.ts';
 import { createMachine } from './operator-server.ts';
 import type { ServingPipeline } from './pipeline.ts';
-import type { Retention } from './retention.ts';
 import type { ServingStore } from './store.ts';
 
 /** How often expired sessions and tokens are removed, and due deletions are carried out. */
@@ -53,14 +52,12 @@ export type ServingDashboardOptions = Base & {
   readonly upstreams: () => readonly UpstreamState[];
   /** What keeps the server from serving new requests. */
   readonly problems: () => Promise<readonly string[]>;
+  readonly warnings: () => readonly string[];
   readonly mailer: Pick<Mailer, 'send' | 'mode'>;
   /** Stores raised alerts for the console. */
   readonly storeAlerts: () => Promise<void>;
   /** Notifies the other nodes of a change. */
   readonly announce: () => void;
-  readonly retention: Retention | undefined;
-  /** What does not work because the secret of sign-in could not be read. */
-  readonly secretWarnings: readonly string[];
   /** The folder of archived months. */
   readonly archives: string | undefined;
   /** The console's URL; absent where there is no console. */
@@ -275,13 +272,7 @@ function dependenciesOf(
       return live.status();
     },
     upstreams: () => withTrouble(options.upstreams(), machine.activity.trouble),
-    warnings: () => [
-      ...options.selfAudit.warnings(),
-      ...operators.warnings(),
-      ...options.serving.node.member.warnings(),
-      ...options.secretWarnings,
-      ...(options.retention?.warnings() ?? []),
-    ],
+    warnings: options.warnings,
     problems: options.problems,
     machine,
   };

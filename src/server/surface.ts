@@ -17,6 +17,7 @@ import { createServingDocs } from './docs.ts';
 import type { OwnHandlers } from './handlers.ts';
 import type { Listeners } from './listeners.ts';
 import type { ServingPipeline } from './pipeline.ts';
+import type { Retention } from './retention.ts';
 import { createServingSite } from './site.ts';
 
 /** The stage of the server, on which its answers depend. */
@@ -32,13 +33,16 @@ export type ServingStage = {
 export type ServingSurfaceOptions = Omit<
   ServingDashboardOptions,
   | ('mailer' | 'upstreams' | 'problems' | 'trustedProxies' | 'announce' | 'consoleUrl')
-  | ('draining' | 'port' | 'load' | 'answerPlayground')
+  | ('draining' | 'port' | 'load' | 'answerPlayground' | 'warnings')
 > & {
   readonly handlers: OwnHandlers;
   readonly pipeline: Pick<ServingPipeline, 'limits' | 'health' | 'probe'>;
   readonly announcements: Announcements;
   readonly stage: ServingStage;
   readonly backups: Backups | undefined;
+  readonly retention: Retention | undefined;
+  /** What does not work because the secret of sign-in could not be read. */
+  readonly secretWarnings: readonly string[];
 };
 
 export type ServingSurface = {
@@ -56,6 +60,16 @@ export function createServingSurface(options: ServingSurfaceOptions): ServingSur
   const mailer = createMailer({ smtpUrl: config.smtpUrl, from: config.mailFrom, log });
   const upstreams = () => withDisabled(pipeline.health.states(), operators.current().isDisabled);
   const { load } = handlers;
+  // Readiness and the console list the same ones.
+  const warnings = () => [
+    ...selfAudit.warnings(),
+    ...operators.warnings(),
+    ...member.warnings(),
+    ...options.secretWarnings,
+    ...(options.backups?.warnings() ?? []),
+    ...(options.retention?.warnings() ?? []),
+    ...(stage.listeners?.warnings() ?? []),
+  ];
   const port = () => stage.listeners?.server.port ?? config.port;
   const pages = createServingDashboard({
     ...{
@@ -63,6 +77,7 @@ export function createServingSurface(options: ServingSurfaceOptions): ServingSur
       mailer,
       upstreams,
       problems: store.problems,
+      warnings,
       load,
       trustedProxies: handlers.trustedProxies,
     },
@@ -75,15 +90,7 @@ export function createServingSurface(options: ServingSurfaceOptions): ServingSur
   const dependencies: ServerDependencies = {
     ...handlers,
     problems: store.problems,
-    warnings: () => [
-      ...selfAudit.warnings(),
-      ...operators.warnings(),
-      ...member.warnings(),
-      ...options.secretWarnings,
-      ...(options.backups?.warnings() ?? []),
-      ...(options.retention?.warnings() ?? []),
-      ...(stage.listeners?.warnings() ?? []),
-    ],
+    warnings,
     isStopped: selfAudit.isStopped,
     draining: () => stage.isLeaving,
     isRefusing: () => stage.isDraining || options.monotonic() >= store.fencedFrom(),

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { openCopy } from '../../src/store/sqlite-copy.ts';
 import { catalogFor, ROOMY_PLAN } from '../support/catalog.ts';
 import { generate } from '../support/client.ts';
+import { createOperator } from '../support/customer.ts';
 import { type Gateway, startGateway } from '../support/gateway.ts';
 import { parseMetrics, sumOf } from '../support/metrics.ts';
 import { mountSmallDisk } from '../support/small-disk.ts';
@@ -160,13 +161,16 @@ test('a crash in the middle leaves no file that looks whole, and the next start 
   expect(await again.stop()).toBe(0);
 });
 
-test('a folder whose path is a file is an alert, and requests are served', async () => {
+test('a folder whose path is a file is an alert and a warning in the console, and requests are served', async () => {
   await using gateway = await startGateway({
     catalog,
     environment: { BACKUP_DIR: 'catalog.toml' },
   });
   await waitUntil(() => gateway.output().includes('backup: the folder of BACKUP_DIR'), 20_000);
   expect(await warningsOf(gateway)).toEqual(['the last backup failed']);
+  const { session } = await createOperator(gateway);
+  const { json } = await session.get('/overview');
+  expect(json).toMatchObject({ live: { warnings: ['the last backup failed'] } });
   const ann = await gateway.createAccount({ plan: 'roomy' });
   expect((await generate(ann, 'chat', 'ok')).status).toBe(200);
 });
