@@ -15,11 +15,17 @@ import { TypedFilter } from '../../src/dashboard/web/operator/filters.tsx';
 import { View as AlertsPage } from '../../src/dashboard/web/operator/overview/alerts.tsx';
 import { View as OperatorRequestsPage } from '../../src/dashboard/web/operator/requests/page.tsx';
 import { EnableButton } from '../../src/dashboard/web/operator/upstreams/places.tsx';
-import * as ui from '../../src/dashboard/web/ui/index.ts';
+import { CopyButton } from '../../src/dashboard/web/ui/button.tsx';
+import { weekdays } from '../../src/dashboard/web/ui/format.ts';
+import { useLatest } from '../../src/dashboard/web/ui/live.ts';
+import { lastMonths } from '../../src/dashboard/web/ui/period.ts';
+import { SentField } from '../../src/dashboard/web/ui/request-filters.tsx';
+import { useList, useResource } from '../../src/dashboard/web/ui/resource.ts';
 import { Toasts } from '../../src/dashboard/web/ui/toast.tsx';
 
 EXPORTS({
-  ...{ h, render, ...ui, Toasts },
+  ...{ h, render, Toasts },
+  ...{ CopyButton, SentField, lastMonths, useLatest, useList, useResource, weekdays },
   ...{ ...keyActions, ...keyColumns, ...keyFilters, ...revokeSeveral, ...composer, ...tools },
   ...{ CustomerRequestsPage, OperatorRequestsPage, AlertsPage, ApprovalsPage, AccountTabs },
   ...{ EnableButton, TypedFilter, useChecked },

@@ -6,17 +6,11 @@ import type { ConnectionRecord } from '../../records/key.ts';
 import type { ErrorCodeRecord, ReferenceRecord } from '../../records/reference.ts';
 import { rich } from '../text/rich.ts';
 import { t } from '../text/t.ts';
-import {
-  Card,
-  CopyButton,
-  Facts,
-  formatCount,
-  Loaded,
-  Page,
-  Table,
-  tokenCount,
-  useResource,
-} from '../ui/index.ts';
+import { CopyButton } from '../ui/button.tsx';
+import { formatCount, tokenCount } from '../ui/format.ts';
+import { Card, Facts, Loaded, Page } from '../ui/parts.tsx';
+import { useResource } from '../ui/resource.ts';
+import { Table } from '../ui/table.tsx';
 import { Snippets } from './keys/snippets-view.tsx';
 
 export function View() {

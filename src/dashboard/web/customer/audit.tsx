@@ -2,7 +2,10 @@
 
 import type { AuditRecord } from '../../records/customer-audit.ts';
 import { t } from '../text/t.ts';
-import { Badge, Card, Empty, ListTable, Nothing, Page, Time, useList } from '../ui/index.ts';
+import { Card, Empty, Page } from '../ui/parts.tsx';
+import { useList } from '../ui/resource.ts';
+import { ListTable } from '../ui/table.tsx';
+import { Badge, Nothing, Time } from '../ui/text.tsx';
 import { auditWords } from './audit-labels.ts';
 
 const ACTORS = {

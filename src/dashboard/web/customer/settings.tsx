@@ -5,33 +5,18 @@ import { useState } from 'preact/hooks';
 import type { OwnAccountRecord } from '../../records/account.ts';
 import type { DeletionRecord, SessionListRecord } from '../../records/auth.ts';
 import { t } from '../text/t.ts';
+import { post, remove } from '../ui/api.ts';
 import { PasswordCard } from '../ui/auth/password-card.tsx';
 import { SessionsCard } from '../ui/auth/sessions-card.tsx';
 import { TwoFactorCard } from '../ui/auth/two-factor-card.tsx';
-import {
-  Alert,
-  Badge,
-  Button,
-  Card,
-  ConfirmDialog,
-  CopyButton,
-  ErrorAlert,
-  Facts,
-  formatCount,
-  formatInstant,
-  Loaded,
-  loadSession,
-  Page,
-  post,
-  remove,
-  StateBadge,
-  session,
-  Time,
-  toast,
-  tokenCount,
-  useAction,
-  useResource,
-} from '../ui/index.ts';
+import { Button, CopyButton } from '../ui/button.tsx';
+import { ConfirmDialog } from '../ui/dialog.tsx';
+import { formatCount, formatInstant, tokenCount } from '../ui/format.ts';
+import { Alert, Card, ErrorAlert, Facts, Loaded, Page } from '../ui/parts.tsx';
+import { useAction, useResource } from '../ui/resource.ts';
+import { loadSession, session } from '../ui/session.ts';
+import { Badge, StateBadge, Time } from '../ui/text.tsx';
+import { toast } from '../ui/toast.tsx';
 
 export function View() {
   const account = useResource<OwnAccountRecord>('/account');

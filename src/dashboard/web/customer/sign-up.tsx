@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { rich } from '../text/rich.ts';
 import { t } from '../text/t.ts';
+import { post } from '../ui/api.ts';
 import {
   EmailField,
   enter,
@@ -14,7 +15,12 @@ import {
 } from '../ui/auth/gate.tsx';
 import { PasswordField } from '../ui/auth/password-field.tsx';
 import { IncompleteLink } from '../ui/auth/recovery.tsx';
-import { Button, ErrorAlert, house, post, TextField, toast, useAction } from '../ui/index.ts';
+import { Button } from '../ui/button.tsx';
+import { TextField } from '../ui/field.tsx';
+import { ErrorAlert } from '../ui/parts.tsx';
+import { useAction } from '../ui/resource.ts';
+import { house } from '../ui/session.ts';
+import { toast } from '../ui/toast.tsx';
 
 export function SignUpPage() {
   const [email, setEmail] = useState('');

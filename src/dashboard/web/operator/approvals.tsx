@@ -4,24 +4,18 @@ import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import type { ApprovalRecord, CreatedCodesRecord } from '../../records/operator-lists.ts';
 import { t } from '../text/t.ts';
-import {
-  amountText,
-  Button,
-  Card,
-  type Column,
-  ConfirmDialog,
-  Empty,
-  ListTable,
-  labelOf,
-  Nothing,
-  Page,
-  post,
-  session,
-  stateColumn,
-  Time,
-  toast,
-  useList,
-} from '../ui/index.ts';
+import { amountText } from '../ui/amount-text.ts';
+import { post } from '../ui/api.ts';
+import { Button } from '../ui/button.tsx';
+import { stateColumn } from '../ui/common-columns.tsx';
+import { ConfirmDialog } from '../ui/dialog.tsx';
+import { labelOf } from '../ui/labels.ts';
+import { Card, Empty, Page } from '../ui/parts.tsx';
+import { useList } from '../ui/resource.ts';
+import { session } from '../ui/session.ts';
+import { type Column, ListTable } from '../ui/table.tsx';
+import { Nothing, Time } from '../ui/text.tsx';
+import { toast } from '../ui/toast.tsx';
 import { actorWords } from './audit/labels.ts';
 import { useRefresh } from './refresh.ts';
 import { ShownOnceDialog } from './shown-once.tsx';

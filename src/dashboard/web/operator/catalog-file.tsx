@@ -2,7 +2,8 @@
 
 import type { PublishedRecord } from '../../records/operator-catalog.ts';
 import { t } from '../text/t.ts';
-import { Alert, Lines, LinkButton } from '../ui/index.ts';
+import { LinkButton } from '../ui/button.tsx';
+import { Alert, Lines } from '../ui/parts.tsx';
 
 /** Before publishing: the server uses an older version of the file. */
 export function InactiveFileAlert() {

@@ -9,27 +9,18 @@ import type {
 } from '../../records/operator-lists.ts';
 import { rich } from '../text/rich.ts';
 import { t } from '../text/t.ts';
-import {
-  AmountField,
-  amountColumn,
-  amountText,
-  Collection,
-  type DialogProps,
-  expiryOf,
-  FOR_GOOD,
-  FormDialog,
-  fieldError,
-  post,
-  StateBadge,
-  TextField,
-  Time,
-  timeColumn,
-  toast,
-  UntilField,
-  useAction,
-  useAmountInput,
-  useSort,
-} from '../ui/index.ts';
+import { AmountField, useAmountInput } from '../ui/amount-field.tsx';
+import { amountText } from '../ui/amount-text.ts';
+import { post } from '../ui/api.ts';
+import { Collection, type DialogProps } from '../ui/collection.tsx';
+import { amountColumn, timeColumn } from '../ui/common-columns.tsx';
+import { FormDialog } from '../ui/dialog.tsx';
+import { fieldError, TextField } from '../ui/field.tsx';
+import { useAction } from '../ui/resource.ts';
+import { useSort } from '../ui/table-sort.ts';
+import { StateBadge, Time } from '../ui/text.tsx';
+import { toast } from '../ui/toast.tsx';
+import { expiryOf, FOR_GOOD, UntilField } from '../ui/until-field.tsx';
 import { revokeAction } from './revoke.tsx';
 import { ShownOnceDialog } from './shown-once.tsx';
 

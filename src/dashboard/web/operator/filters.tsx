@@ -2,7 +2,8 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useSearchParams } from 'wouter-preact';
-import { TextField, useFilters } from '../ui/index.ts';
+import { TextField } from '../ui/field.tsx';
+import { useFilters } from '../ui/filters.ts';
 
 const TYPING_MS = 250;
 

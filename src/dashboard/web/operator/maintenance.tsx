@@ -3,18 +3,13 @@
 import { useState } from 'preact/hooks';
 import type { MaintenanceRecord } from '../../records/operator-lists.ts';
 import { t } from '../text/t.ts';
-import {
-  Alert,
-  Button,
-  Card,
-  type ChangeDialogProps,
-  ConfirmDialog,
-  Loaded,
-  Page,
-  post,
-  TextField,
-  useResource,
-} from '../ui/index.ts';
+import { post } from '../ui/api.ts';
+import { Button } from '../ui/button.tsx';
+import type { ChangeDialogProps } from '../ui/collection.tsx';
+import { ConfirmDialog } from '../ui/dialog.tsx';
+import { TextField } from '../ui/field.tsx';
+import { Alert, Card, Loaded, Page } from '../ui/parts.tsx';
+import { useResource } from '../ui/resource.ts';
 
 const STANDARD_WORDS = t('The service is in maintenance. Retry with back-off.');
 

@@ -4,23 +4,15 @@
 import { useState } from 'preact/hooks';
 import type { OperatorLinkRecord, OperatorRecord } from '../../records/operator-people.ts';
 import { t } from '../text/t.ts';
-import {
-  Badge,
-  Collection,
-  ConfirmDialog,
-  type DialogProps,
-  FormDialog,
-  fieldError,
-  post,
-  type RowAction,
-  remove,
-  SelectField,
-  session,
-  TextField,
-  timeColumn,
-  toast,
-  useAction,
-} from '../ui/index.ts';
+import { post, remove } from '../ui/api.ts';
+import { Collection, type DialogProps, type RowAction } from '../ui/collection.tsx';
+import { timeColumn } from '../ui/common-columns.tsx';
+import { ConfirmDialog, FormDialog } from '../ui/dialog.tsx';
+import { fieldError, SelectField, TextField } from '../ui/field.tsx';
+import { useAction } from '../ui/resource.ts';
+import { session } from '../ui/session.ts';
+import { Badge } from '../ui/text.tsx';
+import { toast } from '../ui/toast.tsx';
 import { ShownOnceDialog } from './shown-once.tsx';
 
 const isOther = ({ email }: OperatorRecord) => email !== session.value?.email;

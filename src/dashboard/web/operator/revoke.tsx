@@ -2,7 +2,9 @@
 
 import type { ComponentChildren } from 'preact';
 import { t } from '../text/t.ts';
-import { ConfirmDialog, post, type RowAction } from '../ui/index.ts';
+import { post } from '../ui/api.ts';
+import type { RowAction } from '../ui/collection.tsx';
+import { ConfirmDialog } from '../ui/dialog.tsx';
 
 type Revocation<Row> = Pick<Required<RowAction<Row>>, 'needs' | 'called' | 'isOffered'> & {
   /** The list that the row is in, such as `/codes`. */

@@ -5,7 +5,9 @@ import { t } from '../text/t.ts';
 import { PasswordCard } from '../ui/auth/password-card.tsx';
 import { SessionsCard } from '../ui/auth/sessions-card.tsx';
 import { TwoFactorCard } from '../ui/auth/two-factor-card.tsx';
-import { Page, session, useResource } from '../ui/index.ts';
+import { Page } from '../ui/parts.tsx';
+import { useResource } from '../ui/resource.ts';
+import { session } from '../ui/session.ts';
 
 export function View() {
   const sessions = useResource<SessionListRecord>('/auth/sessions');

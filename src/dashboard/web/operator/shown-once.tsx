@@ -2,7 +2,9 @@
 
 import type { ComponentChildren } from 'preact';
 import { t } from '../text/t.ts';
-import { Alert, CodeBlock, Dialog, DialogClose } from '../ui/index.ts';
+import { Dialog, DialogClose } from '../ui/dialog.tsx';
+import { Alert } from '../ui/parts.tsx';
+import { CodeBlock } from '../ui/tabs.tsx';
 
 export function ShownOnceDialog({
   title,

@@ -7,21 +7,13 @@ import type {
   OperatorTokenRecord,
 } from '../../records/operator-people.ts';
 import { t } from '../text/t.ts';
-import {
-  CheckField,
-  Collection,
-  type DialogProps,
-  expiryOf,
-  FOR_GOOD,
-  FormDialog,
-  fieldError,
-  post,
-  stateColumn,
-  TextField,
-  timeColumn,
-  UntilField,
-  useAction,
-} from '../ui/index.ts';
+import { post } from '../ui/api.ts';
+import { Collection, type DialogProps } from '../ui/collection.tsx';
+import { stateColumn, timeColumn } from '../ui/common-columns.tsx';
+import { FormDialog } from '../ui/dialog.tsx';
+import { CheckField, fieldError, TextField } from '../ui/field.tsx';
+import { useAction } from '../ui/resource.ts';
+import { expiryOf, FOR_GOOD, UntilField } from '../ui/until-field.tsx';
 import { revokeAction } from './revoke.tsx';
 import { ShownOnceDialog } from './shown-once.tsx';
 

@@ -1,4 +1,31 @@
 // The route of a page: a row in `customer/pages.tsx` or `operator/pages.tsx`.
+//
+// How to make a page:
+//
+// 1. Write `customer/keys/page.tsx` (or `operator/…`): one component, `View`, built from the files of
+//    this folder. Records come from `src/dashboard/records/` by `import type`; nothing else of the
+//    server may be imported, and no other package. A list whose records are created and revoked is a
+//    `Collection`:
+//
+//      export function View() {
+//        return (
+//          <Collection<KeyRecord, CreatedKeyRecord> title="API keys" lead="…" path="/keys"
+//            columns={[{ label: 'Name', show: (key) => key.name }]}
+//            empty={{ title: 'No keys yet', text: 'Make one to call the API.' }}
+//            actions={[REVOKE]}
+//            create={{ label: 'New key', dialog: (dialog) => <CreateKeyDialog {...dialog} /> }}
+//            shown={({ key }, onClose) => <ShownKeyDialog lines={[key]} onClose={onClose} />} />
+//        );
+//      }
+//
+//    A list that only shows is `<ListTable list={useList<Row>('/path')} …>` in a `<Card flush>`.
+// 2. Give it a row in `customer/pages.tsx`. A page with a part in its path gets `PageProps`
+//    (`params['id']`). Links are `Link` of wouter-preact with paths below the prefix (`/keys`).
+// 3. One record: `const r = useResource<Record>('/path')` and `<Loaded resource={r}>{(data) => …}`.
+//    A form: `const action = useAction(async () => { … })` and `<FormDialog action={action} …>`.
+// 4. Amounts stay strings: `<Amount tokens={…} />`, `amountText`; counts `formatCount`; instants `Time`.
+//    No inline style, no colour of its own, classes only of `css/`; `stack`, `row`, `grid` lay out.
+// 5. `post`, `patch`, `put`, `remove` ask for the password by themselves where a route wants it.
 
 import type { IconNode } from 'lucide';
 import type { ComponentType } from 'preact';

@@ -4,21 +4,16 @@ import { useState } from 'preact/hooks';
 import type { KeyRecord, ListedKeyRecord } from '../../../records/key.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
-import {
-  amountColumn,
-  Button,
-  type Column,
-  isFrozen,
-  KeyBounds,
-  Nothing,
-  patch,
-  StateBadge,
-  TextField,
-  Time,
-  timeColumn,
-  toast,
-  useAction,
-} from '../../ui/index.ts';
+import { patch } from '../../ui/api.ts';
+import { Button } from '../../ui/button.tsx';
+import { amountColumn, timeColumn } from '../../ui/common-columns.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { KeyBounds } from '../../ui/key-bounds.tsx';
+import { useAction } from '../../ui/resource.ts';
+import { isFrozen } from '../../ui/session.ts';
+import type { Column } from '../../ui/table.tsx';
+import { Nothing, StateBadge, Time } from '../../ui/text.tsx';
+import { toast } from '../../ui/toast.tsx';
 
 /** What the server sorts by. */
 export const SORTS = ['created', 'name', 'last_used', 'expires', 'spent', 'spent_today'];

@@ -3,19 +3,13 @@
 import { useState } from 'preact/hooks';
 import type { CreatedKeyRecord } from '../../../records/key.ts';
 import { t } from '../../text/t.ts';
-import {
-  BOUNDS_FIELDS,
-  BoundsFields,
-  type DialogProps,
-  expiryOf,
-  FOR_GOOD,
-  FormDialog,
-  post,
-  TextField,
-  UntilField,
-  useAction,
-  useBounds,
-} from '../../ui/index.ts';
+import { post } from '../../ui/api.ts';
+import type { DialogProps } from '../../ui/collection.tsx';
+import { FormDialog } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { BOUNDS_FIELDS, BoundsFields, useBounds } from '../../ui/key-bounds.tsx';
+import { useAction } from '../../ui/resource.ts';
+import { expiryOf, FOR_GOOD, UntilField } from '../../ui/until-field.tsx';
 import type { ShownKey } from './actions.tsx';
 
 /** By number of hours. */

@@ -4,7 +4,8 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { KeySummaryRecord } from '../../../records/key.ts';
 import { t } from '../../text/t.ts';
-import { formatCount, SelectField, type SelectOption, TextField } from '../../ui/index.ts';
+import { SelectField, type SelectOption, TextField } from '../../ui/field.tsx';
+import { formatCount } from '../../ui/format.ts';
 
 export const KEY_STATES: readonly SelectOption[] = [
   { value: 'kept', label: t('Not revoked') },

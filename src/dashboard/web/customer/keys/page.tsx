@@ -5,20 +5,15 @@ import { useState } from 'preact/hooks';
 import type { KeySummaryRecord, ListedKeyRecord } from '../../../records/key.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
-import {
-  Button,
-  Collection,
-  Empty,
-  formatCount,
-  Loaded,
-  Stat,
-  Stats,
-  Time,
-  useFilters,
-  useResource,
-  useSort,
-  withQuery,
-} from '../../ui/index.ts';
+import { withQuery } from '../../ui/api.ts';
+import { Button } from '../../ui/button.tsx';
+import { Collection } from '../../ui/collection.tsx';
+import { useFilters } from '../../ui/filters.ts';
+import { formatCount } from '../../ui/format.ts';
+import { Empty, Loaded, Stat, Stats } from '../../ui/parts.tsx';
+import { useResource } from '../../ui/resource.ts';
+import { useSort } from '../../ui/table-sort.ts';
+import { Time } from '../../ui/text.tsx';
 import { KEY_ACTIONS, type ShownKey } from './actions.tsx';
 import { keyColumns, SORTS } from './columns.tsx';
 import { CreateKeyDialog } from './create.tsx';

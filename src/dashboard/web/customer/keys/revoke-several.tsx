@@ -3,7 +3,11 @@
 import { useState } from 'preact/hooks';
 import type { KeyListRecord } from '../../../records/key.ts';
 import { t } from '../../text/t.ts';
-import { ApiError, CheckField, ConfirmDialog, Loaded, post, useResource } from '../../ui/index.ts';
+import { ApiError, post } from '../../ui/api.ts';
+import { ConfirmDialog } from '../../ui/dialog.tsx';
+import { CheckField } from '../../ui/field.tsx';
+import { Loaded } from '../../ui/parts.tsx';
+import { useResource } from '../../ui/resource.ts';
 
 /** `path` reads the keys that the list shows. */
 export function RevokeSeveralDialog({

@@ -4,7 +4,11 @@ import { useState } from 'preact/hooks';
 import type { ConnectionRecord } from '../../../records/key.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
-import { Alert, Button, CopyButton, Dialog, Loaded, Time, useResource } from '../../ui/index.ts';
+import { Button, CopyButton } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Alert, Loaded } from '../../ui/parts.tsx';
+import { useResource } from '../../ui/resource.ts';
+import { Time } from '../../ui/text.tsx';
 import type { ShownKey } from './actions.tsx';
 import { Snippets } from './snippets-view.tsx';
 

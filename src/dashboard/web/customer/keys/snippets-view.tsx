@@ -3,7 +3,8 @@
 import { useState } from 'preact/hooks';
 import type { ConnectionRecord } from '../../../records/key.ts';
 import { t } from '../../text/t.ts';
-import { CodeBlock, Segments, service, Tabs } from '../../ui/index.ts';
+import { service } from '../../ui/service.ts';
+import { CodeBlock, Segments, Tabs } from '../../ui/tabs.tsx';
 import { type Snippet, snippetGroups } from './snippets.ts';
 
 const FORMATS = { chat: t('Chat completions'), messages: t('Messages') } as const;

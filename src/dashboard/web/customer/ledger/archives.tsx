@@ -2,7 +2,12 @@
 
 import type { ArchiveRecord } from '../../../records/customer-ledger.ts';
 import { t } from '../../text/t.ts';
-import { amountColumn, apiUrl, Card, LinkButton, ListTable, useList } from '../../ui/index.ts';
+import { apiUrl } from '../../ui/api.ts';
+import { LinkButton } from '../../ui/button.tsx';
+import { amountColumn } from '../../ui/common-columns.tsx';
+import { Card } from '../../ui/parts.tsx';
+import { useList } from '../../ui/resource.ts';
+import { ListTable } from '../../ui/table.tsx';
 
 export function ArchivesCard() {
   const list = useList<ArchiveRecord>('/archives');

@@ -2,7 +2,11 @@
 
 import { useState } from 'preact/hooks';
 import { t } from '../../text/t.ts';
-import { apiUrl, Card, LinkButton, lastMonths, SelectField, withQuery } from '../../ui/index.ts';
+import { apiUrl, withQuery } from '../../ui/api.ts';
+import { LinkButton } from '../../ui/button.tsx';
+import { SelectField } from '../../ui/field.tsx';
+import { Card } from '../../ui/parts.tsx';
+import { lastMonths } from '../../ui/period.ts';
 
 const MONTHS = 12;
 

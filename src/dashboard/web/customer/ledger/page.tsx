@@ -5,25 +5,15 @@ import { Link, useSearchParams } from 'wouter-preact';
 import type { OwnAccountRecord } from '../../../records/account.ts';
 import type { LedgerEntryRecord } from '../../../records/customer-ledger.ts';
 import { t } from '../../text/t.ts';
-import {
-  Amount,
-  amountColumn,
-  Card,
-  Dialog,
-  Empty,
-  ListTable,
-  Loaded,
-  labelOf,
-  Nothing,
-  OtherAmount,
-  Page,
-  Segments,
-  Stat,
-  Stats,
-  Time,
-  useList,
-  useResource,
-} from '../../ui/index.ts';
+import { Amount, OtherAmount } from '../../ui/amount.tsx';
+import { amountColumn } from '../../ui/common-columns.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { labelOf } from '../../ui/labels.ts';
+import { Card, Empty, Loaded, Page, Stat, Stats } from '../../ui/parts.tsx';
+import { useList, useResource } from '../../ui/resource.ts';
+import { ListTable } from '../../ui/table.tsx';
+import { Segments } from '../../ui/tabs.tsx';
+import { Nothing, Time } from '../../ui/text.tsx';
 import { ReceiptText } from '../requests/receipt.tsx';
 import { ArchivesCard } from './archives.tsx';
 import { ExportCard } from './export-card.tsx';

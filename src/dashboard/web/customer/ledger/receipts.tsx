@@ -3,20 +3,13 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ReceiptCheckRecord } from '../../../records/customer-ledger.ts';
 import { t } from '../../text/t.ts';
-import {
-  Alert,
-  amountText,
-  apiUrl,
-  Button,
-  Card,
-  CodeBlock,
-  ErrorAlert,
-  formatCount,
-  get,
-  LinkButton,
-  Meter,
-  useAction,
-} from '../../ui/index.ts';
+import { amountText } from '../../ui/amount-text.ts';
+import { apiUrl, get } from '../../ui/api.ts';
+import { Button, LinkButton } from '../../ui/button.tsx';
+import { formatCount } from '../../ui/format.ts';
+import { Alert, Card, ErrorAlert, Meter } from '../../ui/parts.tsx';
+import { useAction } from '../../ui/resource.ts';
+import { CodeBlock } from '../../ui/tabs.tsx';
 
 type Progress = {
   readonly last: ReceiptCheckRecord;

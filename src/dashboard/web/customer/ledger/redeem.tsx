@@ -3,17 +3,12 @@
 import { useState } from 'preact/hooks';
 import type { RedeemedRecord } from '../../../records/customer-ledger.ts';
 import { t } from '../../text/t.ts';
-import {
-  Alert,
-  amountText,
-  Card,
-  Form,
-  fieldError,
-  isFrozen,
-  post,
-  TextField,
-  useAction,
-} from '../../ui/index.ts';
+import { amountText } from '../../ui/amount-text.ts';
+import { post } from '../../ui/api.ts';
+import { Form, fieldError, TextField } from '../../ui/field.tsx';
+import { Alert, Card } from '../../ui/parts.tsx';
+import { useAction } from '../../ui/resource.ts';
+import { isFrozen } from '../../ui/session.ts';
 
 export function RedeemCard({ onRedeemed }: { readonly onRedeemed: () => unknown }) {
   const [code, setCode] = useState('');

@@ -9,28 +9,16 @@ import type {
 } from '../../../records/model.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
-import {
-  Alert,
-  Badge,
-  Card,
-  Empty,
-  Facts,
-  formatCount,
-  formatUsdExact,
-  groupDigits,
-  Loaded,
-  Nothing,
-  Page,
-  type PageProps,
-  Price,
-  Speeds,
-  Table,
-  Time,
-  tokenCount,
-  useResource,
-  weekdays,
-  withQuery,
-} from '../../ui/index.ts';
+import { Price } from '../../ui/amount.tsx';
+import { withQuery } from '../../ui/api.ts';
+import { formatCount, groupDigits, tokenCount, weekdays } from '../../ui/format.ts';
+import { formatUsdExact } from '../../ui/format-money.ts';
+import type { PageProps } from '../../ui/page.ts';
+import { Alert, Card, Empty, Facts, Loaded, Page } from '../../ui/parts.tsx';
+import { useResource } from '../../ui/resource.ts';
+import { Speeds } from '../../ui/speeds.tsx';
+import { Table } from '../../ui/table.tsx';
+import { Badge, Nothing, Time } from '../../ui/text.tsx';
 import { Snippets } from '../keys/snippets-view.tsx';
 import { Features } from './features.tsx';
 

@@ -3,20 +3,13 @@
 import { useState } from 'preact/hooks';
 import type { CustomerModelRecord, ModelListRecord } from '../../../records/model.ts';
 import { t } from '../../text/t.ts';
-import {
-  Badge,
-  Card,
-  CheckField,
-  formatCompact,
-  Loaded,
-  NoMatch,
-  Page,
-  Price,
-  Table,
-  TextField,
-  tokenCount,
-  useResource,
-} from '../../ui/index.ts';
+import { Price } from '../../ui/amount.tsx';
+import { CheckField, TextField } from '../../ui/field.tsx';
+import { formatCompact, tokenCount } from '../../ui/format.ts';
+import { Card, Loaded, Page } from '../../ui/parts.tsx';
+import { useResource } from '../../ui/resource.ts';
+import { NoMatch, Table } from '../../ui/table.tsx';
+import { Badge } from '../../ui/text.tsx';
 import { Features } from './features.tsx';
 import { fits } from './search.ts';
 

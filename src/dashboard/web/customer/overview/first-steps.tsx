@@ -3,7 +3,9 @@
 import type { ComponentChildren } from 'preact';
 import type { OverviewRecord } from '../../../records/customer-overview.ts';
 import { t } from '../../text/t.ts';
-import { Badge, Card, LinkButton } from '../../ui/index.ts';
+import { LinkButton } from '../../ui/button.tsx';
+import { Card } from '../../ui/parts.tsx';
+import { Badge } from '../../ui/text.tsx';
 import { Snippets } from '../keys/snippets-view.tsx';
 
 export function FirstSteps({ overview }: { readonly overview: OverviewRecord }) {

@@ -5,7 +5,9 @@ import { useEffect, useState } from 'preact/hooks';
 import type { CapRecord, LimitUsageRecord, OwnAccountRecord } from '../../../records/account.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
-import { formatCompact, formatCount, Meter, Time } from '../../ui/index.ts';
+import { formatCompact, formatCount } from '../../ui/format.ts';
+import { Meter } from '../../ui/parts.tsx';
+import { Time } from '../../ui/text.tsx';
 
 export function LimitMeters({
   account: { limits, plan, api_keys },

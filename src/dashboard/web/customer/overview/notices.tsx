@@ -3,7 +3,9 @@
 import type { NoticeRecord, OverviewRecord } from '../../../records/customer-overview.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
-import { Alert, LinkButton, Time } from '../../ui/index.ts';
+import { LinkButton } from '../../ui/button.tsx';
+import { Alert } from '../../ui/parts.tsx';
+import { Time } from '../../ui/text.tsx';
 
 export function Notices({ overview }: { readonly overview: OverviewRecord }) {
   // The first steps already show a new customer the missing balance.

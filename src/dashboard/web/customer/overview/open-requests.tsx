@@ -2,7 +2,11 @@
 
 import type { LiveRecord } from '../../../records/customer-overview.ts';
 import { t } from '../../text/t.ts';
-import { amountColumn, Empty, formatCount, Table, Time } from '../../ui/index.ts';
+import { amountColumn } from '../../ui/common-columns.tsx';
+import { formatCount } from '../../ui/format.ts';
+import { Empty } from '../../ui/parts.tsx';
+import { Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/text.tsx';
 
 export function OpenRequests({ live }: { readonly live: LiveRecord }) {
   const { open_requests: open, usage } = live;

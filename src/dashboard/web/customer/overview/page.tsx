@@ -5,21 +5,13 @@ import { useEffect } from 'preact/hooks';
 import type { LiveRecord, OverviewRecord } from '../../../records/customer-overview.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
-import {
-  Amount,
-  Badge,
-  Card,
-  formatCount,
-  type LiveState,
-  Loaded,
-  OtherAmount,
-  Page,
-  Sparkline,
-  Stat,
-  Stats,
-  useLatest,
-  useResource,
-} from '../../ui/index.ts';
+import { Amount, OtherAmount } from '../../ui/amount.tsx';
+import { formatCount } from '../../ui/format.ts';
+import { type LiveState, useLatest } from '../../ui/live.ts';
+import { Card, Loaded, Page, Stat, Stats } from '../../ui/parts.tsx';
+import { useResource } from '../../ui/resource.ts';
+import { Sparkline } from '../../ui/sparkline.tsx';
+import { Badge } from '../../ui/text.tsx';
 import { FirstSteps } from './first-steps.tsx';
 import { LimitMeters } from './limits.tsx';
 import { Notices } from './notices.tsx';

@@ -3,16 +3,12 @@
 import { useState } from 'preact/hooks';
 import type { SpendDayRecord, SpendRecord } from '../../../records/customer-overview.ts';
 import { t } from '../../text/t.ts';
-import {
-  Card,
-  Chart,
-  Empty,
-  formatCompact,
-  formatCount,
-  moneyChart,
-  Segments,
-  withQuery,
-} from '../../ui/index.ts';
+import { withQuery } from '../../ui/api.ts';
+import { Chart } from '../../ui/chart.tsx';
+import { moneyChart } from '../../ui/chart-money.ts';
+import { formatCompact, formatCount } from '../../ui/format.ts';
+import { Card, Empty } from '../../ui/parts.tsx';
+import { Segments } from '../../ui/tabs.tsx';
 
 const CHOICES = [
   { id: 'spent', label: t('Spend') },

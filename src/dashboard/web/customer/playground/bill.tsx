@@ -3,13 +3,8 @@
 import { Link } from 'wouter-preact';
 import type { PricingRecord } from '../../../records/model.ts';
 import { t } from '../../text/t.ts';
-import {
-  formatCount,
-  formatMilliseconds,
-  formatTokens,
-  formatUsd,
-  roundDecimal,
-} from '../../ui/index.ts';
+import { formatUsd } from '../../ui/amount-text.ts';
+import { formatCount, formatMilliseconds, formatTokens, roundDecimal } from '../../ui/format.ts';
 import type { Answer } from './answer.ts';
 import type { Running } from './conversation.ts';
 import { costOf, estimateTokens } from './cost.ts';

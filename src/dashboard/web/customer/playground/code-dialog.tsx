@@ -4,7 +4,10 @@ import { Link } from 'wouter-preact';
 import type { ConnectionRecord } from '../../../records/key.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
-import { CodeTabs, Dialog, Loaded, useResource } from '../../ui/index.ts';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Loaded } from '../../ui/parts.tsx';
+import { useResource } from '../../ui/resource.ts';
+import { CodeTabs } from '../../ui/tabs.tsx';
 import { codeFor, KEY_PLACEHOLDER, LANGUAGES, shortenData } from './code.ts';
 import { requestBody, type Settings, type Turn } from './request.ts';
 

@@ -2,7 +2,9 @@
 
 import { useRef } from 'preact/hooks';
 import { t } from '../../text/t.ts';
-import { Button, TextArea, toast } from '../../ui/index.ts';
+import { Button } from '../../ui/button.tsx';
+import { TextArea } from '../../ui/field.tsx';
+import { toast } from '../../ui/toast.tsx';
 import { sendsOnEnter } from './keys.ts';
 import { PICTURE_TYPES, PICTURES_MAX, type Picture } from './picture.ts';
 import { Pictures } from './picture-view.tsx';

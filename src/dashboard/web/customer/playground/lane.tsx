@@ -3,7 +3,8 @@
 import { useEffect } from 'preact/hooks';
 import type { CustomerModelRecord } from '../../../records/model.ts';
 import { t } from '../../text/t.ts';
-import { Button, Card, Empty } from '../../ui/index.ts';
+import { Button } from '../../ui/button.tsx';
+import { Card, Empty } from '../../ui/parts.tsx';
 import { isSent, openCalls, type Turn } from './request.ts';
 import type { Lane } from './state.ts';
 import { ToolAnswers } from './tool-answers.tsx';

@@ -2,8 +2,12 @@
 
 import { useState } from 'preact/hooks';
 import { t } from '../../text/t.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
 import { downloadText } from '../../ui/download.ts';
-import { Button, Dialog, Empty, TextField, Time } from '../../ui/index.ts';
+import { TextField } from '../../ui/field.tsx';
+import { Empty } from '../../ui/parts.tsx';
+import { Time } from '../../ui/text.tsx';
 import { markdownOf } from './export.ts';
 import type { StoredConversation } from './library.ts';
 import {

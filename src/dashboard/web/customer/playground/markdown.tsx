@@ -5,7 +5,7 @@ import type { Token, Tokens } from 'marked';
 import { Component, type ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
 import { t } from '../../text/t.ts';
-import { CopyButton } from '../../ui/index.ts';
+import { CopyButton } from '../../ui/button.tsx';
 import { highlight } from './highlight.ts';
 import { type Blocks, NO_BLOCKS, parseBlocks } from './markdown-blocks.ts';
 

@@ -2,7 +2,8 @@
 
 import type { CustomerModelRecord } from '../../../records/model.ts';
 import { t } from '../../text/t.ts';
-import { Button, SelectField, type SelectOption, TextArea, TextField } from '../../ui/index.ts';
+import { Button } from '../../ui/button.tsx';
+import { SelectField, type SelectOption, TextArea, TextField } from '../../ui/field.tsx';
 import type { DraftField } from './draft.ts';
 import { numbersOf, rangeOf, STOP_MAX, USER_MAX } from './parameters.ts';
 import { MESSAGES_MAX_TOKENS } from './request.ts';

@@ -4,18 +4,12 @@
 import { useState } from 'preact/hooks';
 import type { CustomerModelRecord } from '../../../records/model.ts';
 import { t } from '../../text/t.ts';
-import {
-  Button,
-  Card,
-  CheckField,
-  Field,
-  formatCount,
-  formatUsd,
-  Segments,
-  SelectField,
-  TextArea,
-  TextField,
-} from '../../ui/index.ts';
+import { formatUsd } from '../../ui/amount-text.ts';
+import { Button } from '../../ui/button.tsx';
+import { CheckField, Field, SelectField, TextArea, TextField } from '../../ui/field.tsx';
+import { formatCount } from '../../ui/format.ts';
+import { Card } from '../../ui/parts.tsx';
+import { Segments } from '../../ui/tabs.tsx';
 import type { DraftField } from './draft.ts';
 import { Parameters, Tools } from './parameter-fields.tsx';
 import type { Format } from './request.ts';

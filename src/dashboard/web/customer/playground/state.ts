@@ -2,7 +2,8 @@
 // the compared models. Stored in the browser after each change.
 
 import { batch, effect, signal } from '@preact/signals';
-import { ApiError, request, session } from '../../ui/index.ts';
+import { ApiError, request } from '../../ui/api.ts';
+import { session } from '../../ui/session.ts';
 import { createConversation } from './conversation.ts';
 import { type Draft, restoredDraft } from './draft.ts';
 import { createLibrary, type Library, type StoredConversation, titleOf } from './library.ts';

@@ -3,7 +3,8 @@
 import { useState } from 'preact/hooks';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
-import { Button, TextArea } from '../../ui/index.ts';
+import { Button } from '../../ui/button.tsx';
+import { TextArea } from '../../ui/field.tsx';
 import type { ToolCall } from './answer.ts';
 import { sendsOnEnter } from './keys.ts';
 

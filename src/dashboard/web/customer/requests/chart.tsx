@@ -4,7 +4,11 @@
 import { useMemo } from 'preact/hooks';
 import type { RequestChartRecord } from '../../../records/customer-request.ts';
 import { t } from '../../text/t.ts';
-import { Card, Chart, lastDays, useResource, withQuery } from '../../ui/index.ts';
+import { withQuery } from '../../ui/api.ts';
+import { Chart } from '../../ui/chart.tsx';
+import { Card } from '../../ui/parts.tsx';
+import { lastDays } from '../../ui/period.ts';
+import { useResource } from '../../ui/resource.ts';
 
 /** The days of the chart if the list has no time filter. */
 const DAYS = 7;

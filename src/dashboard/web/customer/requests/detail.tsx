@@ -7,31 +7,17 @@ import type {
 } from '../../../records/customer-request.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
-import {
-  Alert,
-  Amount,
-  Button,
-  Card,
-  ChargeTable,
-  CopyButton,
-  chargeTotal,
-  Facts,
-  formatCount,
-  formatMilliseconds,
-  Loaded,
-  Neighbours,
-  Nothing,
-  OtherAmount,
-  Page,
-  type PageProps,
-  ProblemAlert,
-  Stat,
-  StateBadge,
-  Stats,
-  Time,
-  useOpenedFrom,
-  useResource,
-} from '../../ui/index.ts';
+import { Amount, OtherAmount } from '../../ui/amount.tsx';
+import { Button, CopyButton } from '../../ui/button.tsx';
+import { ChargeTable, chargeTotal } from '../../ui/charge-table.tsx';
+import { formatCount, formatMilliseconds } from '../../ui/format.ts';
+import { useOpenedFrom } from '../../ui/kept-list.ts';
+import { Neighbours } from '../../ui/neighbours.tsx';
+import type { PageProps } from '../../ui/page.ts';
+import { Alert, Card, Facts, Loaded, Page, Stat, Stats } from '../../ui/parts.tsx';
+import { ProblemAlert } from '../../ui/problem-view.tsx';
+import { useResource } from '../../ui/resource.ts';
+import { Nothing, StateBadge, Time } from '../../ui/text.tsx';
 import { HeldCard } from './hold.tsx';
 import { chargeWords, countWords, endingWords } from './labels.ts';
 import { KeyLink } from './links.tsx';

@@ -3,18 +3,17 @@
 
 import type { RequestFiltersRecord } from '../../../records/customer-request.ts';
 import { t } from '../../text/t.ts';
+import { Button } from '../../ui/button.tsx';
+import { ComboboxField } from '../../ui/combobox.tsx';
+import { SelectField, type SelectOption } from '../../ui/field.tsx';
 import {
-  Button,
-  ComboboxField,
   LinkedModels,
   OutcomeFilters,
-  SelectField,
-  type SelectOption,
   SentField,
   TimeField,
   timeQuery,
   withOwn,
-} from '../../ui/index.ts';
+} from '../../ui/request-filters.tsx';
 
 export const FILTERS = [
   ...(['id', 'model', 'key', 'outcome', 'status', 'code', 'end_user'] as const),

@@ -2,7 +2,8 @@
 
 import type { RequestHistoryRecord } from '../../../records/customer-request.ts';
 import { t } from '../../text/t.ts';
-import { Card, Facts, holdItems } from '../../ui/index.ts';
+import { holdItems } from '../../ui/hold-items.tsx';
+import { Card, Facts } from '../../ui/parts.tsx';
 
 export function HeldCard({ history: { hold } }: { readonly history: RequestHistoryRecord }) {
   return (

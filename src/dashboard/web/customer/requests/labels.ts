@@ -2,7 +2,7 @@
 
 import type { RequestHistoryRecord } from '../../../records/customer-request.ts';
 import { t } from '../../text/t.ts';
-import { formatTokens } from '../../ui/index.ts';
+import { formatTokens } from '../../ui/format.ts';
 
 type Usage = NonNullable<RequestHistoryRecord['usage']>;
 type Booked = NonNullable<RequestHistoryRecord['booked']>;

@@ -2,7 +2,7 @@
 
 import { Link } from 'wouter-preact';
 import { t } from '../../text/t.ts';
-import { Nothing } from '../../ui/index.ts';
+import { Nothing } from '../../ui/text.tsx';
 
 /** The key's name, with a link to the requests of the key. */
 export function KeyLink({

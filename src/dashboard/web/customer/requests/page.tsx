@@ -9,20 +9,14 @@ import type {
   RequestRecord,
 } from '../../../records/customer-request.ts';
 import { t } from '../../text/t.ts';
-import {
-  apiUrl,
-  Card,
-  Empty,
-  formatCount,
-  LinkButton,
-  ListTable,
-  NoMatch,
-  Page,
-  useFilters,
-  useKeptList,
-  useResource,
-  withQuery,
-} from '../../ui/index.ts';
+import { apiUrl, withQuery } from '../../ui/api.ts';
+import { LinkButton } from '../../ui/button.tsx';
+import { useFilters } from '../../ui/filters.ts';
+import { formatCount } from '../../ui/format.ts';
+import { useKeptList } from '../../ui/kept-list.ts';
+import { Card, Empty, Page } from '../../ui/parts.tsx';
+import { useResource } from '../../ui/resource.ts';
+import { ListTable, NoMatch } from '../../ui/table.tsx';
 import { RequestChart } from './chart.tsx';
 import { requestColumns } from './columns.tsx';
 import { FILTERS, type FilterName, Filters, type FilterValues, queryOf } from './filters.tsx';

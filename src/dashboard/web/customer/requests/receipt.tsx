@@ -5,15 +5,11 @@ import { useState } from 'preact/hooks';
 import type { ReceiptRecord } from '../../../records/customer-ledger.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
-import {
-  apiUrl,
-  Button,
-  Card,
-  CodeBlock,
-  LinkButton,
-  Loaded,
-  useResource,
-} from '../../ui/index.ts';
+import { apiUrl } from '../../ui/api.ts';
+import { Button, LinkButton } from '../../ui/button.tsx';
+import { Card, Loaded } from '../../ui/parts.tsx';
+import { useResource } from '../../ui/resource.ts';
+import { CodeBlock } from '../../ui/tabs.tsx';
 
 export function ReceiptCard({ id, sequence }: { readonly id: string; readonly sequence: number }) {
   const [open, setOpen] = useState(false);

@@ -2,7 +2,9 @@
 
 import type { RefusedRequestRecord } from '../../../records/customer-request.ts';
 import { t } from '../../text/t.ts';
-import { formatCount, Nothing, RefusedRequest, Time } from '../../ui/index.ts';
+import { formatCount } from '../../ui/format.ts';
+import { RefusedRequest } from '../../ui/problem-view.tsx';
+import { Nothing, Time } from '../../ui/text.tsx';
 import { KeyLink } from './links.tsx';
 
 export function RefusedView({ refused }: { readonly refused: RefusedRequestRecord }) {

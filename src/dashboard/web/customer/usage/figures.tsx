@@ -6,17 +6,10 @@ import type {
   UsageRecord,
 } from '../../../records/customer-usage.ts';
 import { t } from '../../text/t.ts';
-import {
-  Amount,
-  Change,
-  formatCompact,
-  formatCount,
-  formatShare,
-  OtherAmount,
-  Sparkline,
-  Stat,
-  Stats,
-} from '../../ui/index.ts';
+import { Amount, OtherAmount } from '../../ui/amount.tsx';
+import { formatCompact, formatCount, formatShare } from '../../ui/format.ts';
+import { Stat, Stats } from '../../ui/parts.tsx';
+import { Change, Sparkline } from '../../ui/sparkline.tsx';
 import { valuesOf } from '../../ui/usage-chart.ts';
 
 export function UsageFigures({ usage }: { readonly usage: UsageRecord }) {

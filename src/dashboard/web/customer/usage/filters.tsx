@@ -2,7 +2,10 @@
 
 import type { RequestFiltersRecord } from '../../../records/customer-request.ts';
 import { t } from '../../text/t.ts';
-import { Button, ComboboxField, SentField, useResource, withOwn } from '../../ui/index.ts';
+import { Button } from '../../ui/button.tsx';
+import { ComboboxField } from '../../ui/combobox.tsx';
+import { SentField, withOwn } from '../../ui/request-filters.tsx';
+import { useResource } from '../../ui/resource.ts';
 import type { UsageFilter } from '../../ui/usage-chart.ts';
 import { keyOptions, modelOptions } from '../requests/filters.tsx';
 

@@ -2,15 +2,11 @@
 
 import type { UsageGroupRecord, UsageRecord } from '../../../records/customer-usage.ts';
 import { t } from '../../text/t.ts';
-import {
-  Amount,
-  Card,
-  type Column,
-  formatCount,
-  formatShare,
-  Table,
-  withQuery,
-} from '../../ui/index.ts';
+import { Amount } from '../../ui/amount.tsx';
+import { withQuery } from '../../ui/api.ts';
+import { formatCount, formatShare } from '../../ui/format.ts';
+import { Card } from '../../ui/parts.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
 import { filterOf, labelOf, type UsageFilter } from '../../ui/usage-chart.ts';
 
 const TITLES = {

@@ -5,24 +5,17 @@ import type { UsageMeasure, UsageRecord } from '../../../records/customer-usage.
 import type { SpeedsRecord } from '../../../records/speeds.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
+import { apiUrl, withQuery } from '../../ui/api.ts';
+import { LinkButton } from '../../ui/button.tsx';
+import { Chart } from '../../ui/chart.tsx';
 import { pointName } from '../../ui/chart-data.ts';
-import {
-  Alert,
-  apiUrl,
-  Card,
-  Chart,
-  Empty,
-  LinkButton,
-  Loaded,
-  Page,
-  Segments,
-  SpanPicker,
-  SpeedsCard,
-  spanOf,
-  useFilters,
-  useResource,
-  withQuery,
-} from '../../ui/index.ts';
+import { useFilters } from '../../ui/filters.ts';
+import { Alert, Card, Empty, Loaded, Page } from '../../ui/parts.tsx';
+import { spanOf } from '../../ui/period.ts';
+import { useResource } from '../../ui/resource.ts';
+import { SpanPicker } from '../../ui/span.tsx';
+import { SpeedsCard } from '../../ui/speeds-card.tsx';
+import { Segments } from '../../ui/tabs.tsx';
 import { chartOf, MEASURES, titleOf, type UsageFilter } from '../../ui/usage-chart.ts';
 import { UsageFigures } from './figures.tsx';
 import { UsageFilters } from './filters.tsx';

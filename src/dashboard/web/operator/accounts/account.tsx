@@ -3,20 +3,12 @@
 import { useState } from 'preact/hooks';
 import type { AccountDetailRecord } from '../../../records/operator-account.ts';
 import { t } from '../../text/t.ts';
-import {
-  Amount,
-  Button,
-  Card,
-  CopyButton,
-  formatCount,
-  Loaded,
-  OtherAmount,
-  Page,
-  type PageProps,
-  Stat,
-  Stats,
-  useResource,
-} from '../../ui/index.ts';
+import { Amount, OtherAmount } from '../../ui/amount.tsx';
+import { Button, CopyButton } from '../../ui/button.tsx';
+import { formatCount } from '../../ui/format.ts';
+import type { PageProps } from '../../ui/page.ts';
+import { Card, Loaded, Page, Stat, Stats } from '../../ui/parts.tsx';
+import { useResource } from '../../ui/resource.ts';
 import { BlockDialog, type BlockTarget, UnblockDialog } from '../blocks/dialogs.tsx';
 import type { AccountAction, AccountDialogProps } from './action.ts';
 import { AccountAlerts } from './alerts.tsx';

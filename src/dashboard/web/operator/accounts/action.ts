@@ -1,7 +1,7 @@
 // The operator actions on an account; each opens a dialog.
 
 import type { OperatorAccountRecord, StandingRecord } from '../../../records/operator-account.ts';
-import type { ChangeDialogProps } from '../../ui/index.ts';
+import type { ChangeDialogProps } from '../../ui/collection.tsx';
 
 export type AccountAction =
   | 'money'

@@ -3,7 +3,8 @@
 import type { AccountDetailRecord } from '../../../records/operator-account.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
-import { Alert, Time } from '../../ui/index.ts';
+import { Alert } from '../../ui/parts.tsx';
+import { Time } from '../../ui/text.tsx';
 import type { AccountAction } from './action.ts';
 import { buttonsFor } from './cards.tsx';
 

@@ -2,7 +2,11 @@
 
 import type { AccountDetailRecord } from '../../../records/operator-account.ts';
 import { t } from '../../text/t.ts';
-import { Amount, Button, Card, Facts, formatCount, Meter, Time } from '../../ui/index.ts';
+import { Amount } from '../../ui/amount.tsx';
+import { Button } from '../../ui/button.tsx';
+import { formatCount } from '../../ui/format.ts';
+import { Card, Facts, Meter } from '../../ui/parts.tsx';
+import { Time } from '../../ui/text.tsx';
 import type { AccountAction } from './action.ts';
 
 type Act = (action: AccountAction) => void;

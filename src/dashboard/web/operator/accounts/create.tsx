@@ -3,17 +3,17 @@
 import { useState } from 'preact/hooks';
 import type { CreatedAccountRecord } from '../../../records/operator-account.ts';
 import { t } from '../../text/t.ts';
+import { post } from '../../ui/api.ts';
+import type { DialogProps } from '../../ui/collection.tsx';
+import { FormDialog } from '../../ui/dialog.tsx';
 import {
   CheckField,
-  type DialogProps,
-  FormDialog,
   fieldError,
-  post,
   SelectField,
   type SelectOption,
   TextField,
-  useAction,
-} from '../../ui/index.ts';
+} from '../../ui/field.tsx';
+import { useAction } from '../../ui/resource.ts';
 
 export function CreateAccountDialog({
   plans,

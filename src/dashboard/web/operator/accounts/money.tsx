@@ -5,19 +5,15 @@ import { useState } from 'preact/hooks';
 import type { MovedRecord } from '../../../records/operator-account.ts';
 import type { ApprovalRecord } from '../../../records/operator-lists.ts';
 import { t } from '../../text/t.ts';
-import {
-  AmountField,
-  addAmounts,
-  amountText,
-  FormDialog,
-  fieldError,
-  post,
-  Segments,
-  TextField,
-  toast,
-  useAction,
-  useAmountInput,
-} from '../../ui/index.ts';
+import { AmountField, useAmountInput } from '../../ui/amount-field.tsx';
+import { amountText } from '../../ui/amount-text.ts';
+import { post } from '../../ui/api.ts';
+import { FormDialog } from '../../ui/dialog.tsx';
+import { fieldError, TextField } from '../../ui/field.tsx';
+import { addAmounts } from '../../ui/money.ts';
+import { useAction } from '../../ui/resource.ts';
+import { Segments } from '../../ui/tabs.tsx';
+import { toast } from '../../ui/toast.tsx';
 import type { AccountDialogProps } from './action.ts';
 
 type Kind = MovedRecord['kind'];

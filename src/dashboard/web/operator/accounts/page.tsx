@@ -6,22 +6,16 @@ import type {
   ListedAccountRecord,
 } from '../../../records/operator-account.ts';
 import { t } from '../../text/t.ts';
-import {
-  Amount,
-  apiUrl,
-  Collection,
-  type Column,
-  formatCount,
-  LinkButton,
-  may,
-  NoMatch,
-  Nothing,
-  SelectField,
-  type SelectOption,
-  Time,
-  useSort,
-  withQuery,
-} from '../../ui/index.ts';
+import { Amount } from '../../ui/amount.tsx';
+import { apiUrl, withQuery } from '../../ui/api.ts';
+import { LinkButton } from '../../ui/button.tsx';
+import { Collection } from '../../ui/collection.tsx';
+import { SelectField, type SelectOption } from '../../ui/field.tsx';
+import { formatCount } from '../../ui/format.ts';
+import { may } from '../../ui/permission.ts';
+import { type Column, NoMatch } from '../../ui/table.tsx';
+import { useSort } from '../../ui/table-sort.ts';
+import { Nothing, Time } from '../../ui/text.tsx';
 import { TypedFilter, useClearFilters, useFilter } from '../filters.tsx';
 import { ShownOnceDialog } from '../shown-once.tsx';
 import { CreateAccountDialog } from './create.tsx';

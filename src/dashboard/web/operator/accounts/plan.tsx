@@ -4,14 +4,11 @@ import { useState } from 'preact/hooks';
 import type { PlanRecord } from '../../../records/operator-account.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
-import {
-  ConfirmDialog,
-  post,
-  SelectField,
-  type SelectOption,
-  toast,
-  useResource,
-} from '../../ui/index.ts';
+import { post } from '../../ui/api.ts';
+import { ConfirmDialog } from '../../ui/dialog.tsx';
+import { SelectField, type SelectOption } from '../../ui/field.tsx';
+import { useResource } from '../../ui/resource.ts';
+import { toast } from '../../ui/toast.tsx';
 import type { AccountDialogProps } from './action.ts';
 
 /** Empty until loaded. */

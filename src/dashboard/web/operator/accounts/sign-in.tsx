@@ -3,7 +3,8 @@
 
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
-import { ConfirmDialog, post, remove } from '../../ui/index.ts';
+import { post, remove } from '../../ui/api.ts';
+import { ConfirmDialog } from '../../ui/dialog.tsx';
 import type { AccountDialogProps } from './action.ts';
 
 export function VerifyDialog({ account, ...dialog }: AccountDialogProps) {

@@ -4,7 +4,10 @@ import { useState } from 'preact/hooks';
 import type { OperatorAccountRecord, StandingRecord } from '../../../records/operator-account.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
-import { Badge, ConfirmDialog, post, StateBadge, TextField } from '../../ui/index.ts';
+import { post } from '../../ui/api.ts';
+import { ConfirmDialog } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Badge, StateBadge } from '../../ui/text.tsx';
 import type { AccountDialogProps } from './action.ts';
 
 export function AccountBadges({ account }: { readonly account: OperatorAccountRecord }) {

@@ -4,25 +4,15 @@ import type { BoundKeyRecord } from '../../../records/key.ts';
 import type { AccountDetailRecord, MovementRecord } from '../../../records/operator-account.ts';
 import type { LoggedRequestRecord } from '../../../records/operator-request.ts';
 import { t } from '../../text/t.ts';
-import {
-  amountColumn,
-  Card,
-  Collection,
-  type Column,
-  EditKeyDialog,
-  Empty,
-  KeyBounds,
-  ListTable,
-  labelOf,
-  Nothing,
-  PauseKeyDialog,
-  ResumeKeyDialog,
-  type RowAction,
-  Tabs,
-  Time,
-  timeColumn,
-  useList,
-} from '../../ui/index.ts';
+import { Collection, type RowAction } from '../../ui/collection.tsx';
+import { amountColumn, timeColumn } from '../../ui/common-columns.tsx';
+import { EditKeyDialog, KeyBounds, PauseKeyDialog, ResumeKeyDialog } from '../../ui/key-bounds.tsx';
+import { labelOf } from '../../ui/labels.ts';
+import { Card, Empty } from '../../ui/parts.tsx';
+import { useList } from '../../ui/resource.ts';
+import { type Column, ListTable } from '../../ui/table.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
+import { Nothing, Time } from '../../ui/text.tsx';
 import { AuditTable } from '../audit/table.tsx';
 import { useFilter } from '../filters.tsx';
 import {

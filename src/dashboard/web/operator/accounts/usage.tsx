@@ -3,7 +3,11 @@
 import { useState } from 'preact/hooks';
 import type { UsageMeasure, UsageRecord } from '../../../records/customer-usage.ts';
 import { t } from '../../text/t.ts';
-import { Card, Chart, Empty, Loaded, Segments, useResource, withQuery } from '../../ui/index.ts';
+import { withQuery } from '../../ui/api.ts';
+import { Chart } from '../../ui/chart.tsx';
+import { Card, Empty, Loaded } from '../../ui/parts.tsx';
+import { useResource } from '../../ui/resource.ts';
+import { Segments } from '../../ui/tabs.tsx';
 import { chartOf, MEASURES, titleOf } from '../../ui/usage-chart.ts';
 
 const NO_FILTER = { model: '', key: '', end_user: '' };

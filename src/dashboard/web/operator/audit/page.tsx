@@ -1,7 +1,10 @@
 // The audit trail: all changes by users, operators and the system.
 
 import { t } from '../../text/t.ts';
-import { Button, Card, Page, SelectField, type SelectOption, useFilters } from '../../ui/index.ts';
+import { Button } from '../../ui/button.tsx';
+import { SelectField, type SelectOption } from '../../ui/field.tsx';
+import { useFilters } from '../../ui/filters.ts';
+import { Card, Page } from '../../ui/parts.tsx';
 import { TypedFilter, useClearFilters, useFilter } from '../filters.tsx';
 import { actionWords } from './labels.ts';
 import { AuditTable } from './table.tsx';

@@ -3,7 +3,10 @@
 import { Link } from 'wouter-preact';
 import type { AuditEventRecord } from '../../../records/operator-lists.ts';
 import { t } from '../../text/t.ts';
-import { Empty, ListTable, NoMatch, Nothing, Time, useList } from '../../ui/index.ts';
+import { Empty } from '../../ui/parts.tsx';
+import { useList } from '../../ui/resource.ts';
+import { ListTable, NoMatch } from '../../ui/table.tsx';
+import { Nothing, Time } from '../../ui/text.tsx';
 import { actionWords, actorWords, detailWords } from './labels.ts';
 
 type Query = {

@@ -4,21 +4,13 @@ import { useState } from 'preact/hooks';
 import type { BlockRecord } from '../../../records/operator-lists.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
-import {
-  ApiError,
-  type ChangeDialogProps,
-  ConfirmDialog,
-  expiryOf,
-  FOR_GOOD,
-  FormDialog,
-  fieldError,
-  post,
-  SelectField,
-  TextField,
-  toast,
-  UntilField,
-  useAction,
-} from '../../ui/index.ts';
+import { ApiError, post } from '../../ui/api.ts';
+import type { ChangeDialogProps } from '../../ui/collection.tsx';
+import { ConfirmDialog, FormDialog } from '../../ui/dialog.tsx';
+import { fieldError, SelectField, TextField } from '../../ui/field.tsx';
+import { useAction } from '../../ui/resource.ts';
+import { toast } from '../../ui/toast.tsx';
+import { expiryOf, FOR_GOOD, UntilField } from '../../ui/until-field.tsx';
 
 type Kind = BlockRecord['kind'];
 

@@ -4,17 +4,12 @@ import { Link } from 'wouter-preact';
 import type { ListedBlockRecord } from '../../../records/operator-lists.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
-import {
-  Collection,
-  labelOf,
-  NoMatch,
-  Nothing,
-  type RowAction,
-  SelectField,
-  type SelectOption,
-  Time,
-  timeColumn,
-} from '../../ui/index.ts';
+import { Collection, type RowAction } from '../../ui/collection.tsx';
+import { timeColumn } from '../../ui/common-columns.tsx';
+import { SelectField, type SelectOption } from '../../ui/field.tsx';
+import { labelOf } from '../../ui/labels.ts';
+import { NoMatch } from '../../ui/table.tsx';
+import { Nothing, Time } from '../../ui/text.tsx';
 import { useFilter } from '../filters.tsx';
 import { BlockDialog, UnblockDialog } from './dialogs.tsx';
 

@@ -2,7 +2,8 @@
 // those of the draft again.
 
 import { t } from '../../text/t.ts';
-import { Alert, Button } from '../../ui/index.ts';
+import { Button } from '../../ui/button.tsx';
+import { Alert } from '../../ui/parts.tsx';
 import { fieldText } from './labels.ts';
 import { changedMembers, type FormValue, redone } from './values.ts';
 

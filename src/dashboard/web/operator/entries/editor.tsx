@@ -8,17 +8,13 @@ import type {
   EntryRecord,
 } from '../../../records/operator-entries.ts';
 import { t } from '../../text/t.ts';
-import {
-  Alert,
-  Button,
-  Card,
-  CodeBlock,
-  ErrorAlert,
-  may,
-  post,
-  toast,
-  useAction,
-} from '../../ui/index.ts';
+import { post } from '../../ui/api.ts';
+import { Button } from '../../ui/button.tsx';
+import { Alert, Card, ErrorAlert } from '../../ui/parts.tsx';
+import { may } from '../../ui/permission.ts';
+import { useAction } from '../../ui/resource.ts';
+import { CodeBlock } from '../../ui/tabs.tsx';
+import { toast } from '../../ui/toast.tsx';
 import { RejectedFileAlert } from '../catalog-file.tsx';
 import { useChecked } from '../checked.ts';
 import { ConflictAlert } from './conflict.tsx';

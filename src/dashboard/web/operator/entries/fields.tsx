@@ -1,7 +1,7 @@
 // One field of an entry, drawn by the type that the schema gives it.
 
 import { t } from '../../text/t.ts';
-import { CheckField, Field, SelectField, TextArea, TextField } from '../../ui/index.ts';
+import { CheckField, Field, SelectField, TextArea, TextField } from '../../ui/field.tsx';
 import type { FieldProps } from './field-props.ts';
 import { KeysField } from './keys.tsx';
 import { choiceText, fieldText } from './labels.ts';

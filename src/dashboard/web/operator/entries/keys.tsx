@@ -1,7 +1,9 @@
 // The keys of an upstream: names of variables, and keys of the file, which are only marked.
 
 import { t } from '../../text/t.ts';
-import { Badge, Button, TextField } from '../../ui/index.ts';
+import { Button } from '../../ui/button.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Badge } from '../../ui/text.tsx';
 import type { FieldProps } from './field-props.ts';
 import { type FormValue, listOf, withMember } from './values.ts';
 

@@ -1,7 +1,8 @@
 // A list of models in the order in which they are written.
 
 import { t } from '../../text/t.ts';
-import { ChosenNames, SelectField } from '../../ui/index.ts';
+import { ChosenNames } from '../../ui/chosen-names.tsx';
+import { SelectField } from '../../ui/field.tsx';
 import type { FieldProps } from './field-props.ts';
 import { choiceText, fieldText } from './labels.ts';
 import { listOf, textOf, withMember } from './values.ts';

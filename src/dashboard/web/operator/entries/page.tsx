@@ -4,17 +4,12 @@ import { useState } from 'preact/hooks';
 import { useLocation, useSearch } from 'wouter-preact';
 import type { CatalogEntryKind, EntryRecord } from '../../../records/operator-entries.ts';
 import { t } from '../../text/t.ts';
-import {
-  Alert,
-  Button,
-  LinkButton,
-  Loaded,
-  may,
-  Page,
-  type PageProps,
-  toast,
-  useResource,
-} from '../../ui/index.ts';
+import { Button, LinkButton } from '../../ui/button.tsx';
+import type { PageProps } from '../../ui/page.ts';
+import { Alert, Loaded, Page } from '../../ui/parts.tsx';
+import { may } from '../../ui/permission.ts';
+import { useResource } from '../../ui/resource.ts';
+import { toast } from '../../ui/toast.tsx';
 import { InactiveFileAlert } from '../catalog-file.tsx';
 import { EntryEditor } from './editor.tsx';
 import { KINDS } from './labels.ts';

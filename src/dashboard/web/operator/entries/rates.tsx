@@ -6,10 +6,10 @@ import {
   EntryField,
   preferredUnit,
   readAmount,
-  TextField,
   UnitSelect,
   written,
-} from '../../ui/index.ts';
+} from '../../ui/amount-field.tsx';
+import { TextField } from '../../ui/field.tsx';
 import type { FieldProps } from './field-props.ts';
 import { fieldText } from './labels.ts';
 import { type FormValue, listOf, tableOf, textOf, withMember } from './values.ts';

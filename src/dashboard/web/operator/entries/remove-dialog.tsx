@@ -7,7 +7,10 @@ import type {
   EntryRecord,
 } from '../../../records/operator-entries.ts';
 import { t } from '../../text/t.ts';
-import { ConfirmDialog, ErrorAlert, post, useAction } from '../../ui/index.ts';
+import { post } from '../../ui/api.ts';
+import { ConfirmDialog } from '../../ui/dialog.tsx';
+import { ErrorAlert } from '../../ui/parts.tsx';
+import { useAction } from '../../ui/resource.ts';
 import { Review } from './review.tsx';
 
 export function RemoveDialog({

@@ -2,7 +2,7 @@
 
 import type { EntryCheckRecord } from '../../../records/operator-entries.ts';
 import { t } from '../../text/t.ts';
-import { Alert } from '../../ui/index.ts';
+import { Alert } from '../../ui/parts.tsx';
 import { fieldText } from './labels.ts';
 
 type DifferenceRow = EntryCheckRecord['difference'][number];

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from 'preact';
 import { t } from '../../text/t.ts';
-import { Button } from '../../ui/index.ts';
+import { Button } from '../../ui/button.tsx';
 import type { FieldProps } from './field-props.ts';
 import { listOf, tableOf, withMember } from './values.ts';
 

@@ -3,18 +3,15 @@
 import { useState } from 'preact/hooks';
 import type { UpstreamTestRecord } from '../../../records/operator-entries.ts';
 import { t } from '../../text/t.ts';
-import {
-  Badge,
-  Button,
-  Dialog,
-  ErrorAlert,
-  Form,
-  formatMilliseconds,
-  post,
-  Table,
-  TextField,
-  useAction,
-} from '../../ui/index.ts';
+import { post } from '../../ui/api.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Form, TextField } from '../../ui/field.tsx';
+import { formatMilliseconds } from '../../ui/format.ts';
+import { ErrorAlert } from '../../ui/parts.tsx';
+import { useAction } from '../../ui/resource.ts';
+import { Table } from '../../ui/table.tsx';
+import { Badge } from '../../ui/text.tsx';
 
 type Result = UpstreamTestRecord['results'][number];
 

@@ -5,22 +5,13 @@ import { Link } from 'wouter-preact';
 import type { FoundKeyRecord } from '../../../records/operator-account.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
-import {
-  Alert,
-  Button,
-  Card,
-  type DialogProps,
-  Empty,
-  Facts,
-  Form,
-  Nothing,
-  Page,
-  post,
-  TextField,
-  Time,
-  useAction,
-  useDialog,
-} from '../../ui/index.ts';
+import { post } from '../../ui/api.ts';
+import { Button } from '../../ui/button.tsx';
+import { type DialogProps, useDialog } from '../../ui/collection.tsx';
+import { Form, TextField } from '../../ui/field.tsx';
+import { Alert, Card, Empty, Facts, Page } from '../../ui/parts.tsx';
+import { useAction } from '../../ui/resource.ts';
+import { Nothing, Time } from '../../ui/text.tsx';
 import { AccountBadges } from '../accounts/standing.tsx';
 import { BlockDialog, type BlockTarget, UnblockDialog } from '../blocks/dialogs.tsx';
 import {

@@ -7,31 +7,18 @@ import type {
 } from '../../../records/operator-catalog.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
-import {
-  Alert,
-  Amount,
-  Button,
-  Card,
-  ConfirmDialog,
-  Empty,
-  Facts,
-  formatCount,
-  LinkButton,
-  Loaded,
-  Nothing,
-  OtherAmount,
-  Page,
-  type PageProps,
-  Price,
-  remove,
-  Speeds,
-  StateBadge,
-  stateColumn,
-  Table,
-  Time,
-  tokenCount,
-  useResource,
-} from '../../ui/index.ts';
+import { Amount, OtherAmount, Price } from '../../ui/amount.tsx';
+import { remove } from '../../ui/api.ts';
+import { Button, LinkButton } from '../../ui/button.tsx';
+import { stateColumn } from '../../ui/common-columns.tsx';
+import { ConfirmDialog } from '../../ui/dialog.tsx';
+import { formatCount, tokenCount } from '../../ui/format.ts';
+import type { PageProps } from '../../ui/page.ts';
+import { Alert, Card, Empty, Facts, Loaded, Page } from '../../ui/parts.tsx';
+import { useResource } from '../../ui/resource.ts';
+import { Speeds } from '../../ui/speeds.tsx';
+import { Table } from '../../ui/table.tsx';
+import { Nothing, StateBadge, Time } from '../../ui/text.tsx';
 import { choiceText } from '../entries/labels.ts';
 import { useRefresh } from '../refresh.ts';
 import { requestsBetween } from '../requests/links.ts';

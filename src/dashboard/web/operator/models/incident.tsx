@@ -3,15 +3,12 @@
 import { useState } from 'preact/hooks';
 import type { IncidentRecord, OperatorModelRecord } from '../../../records/operator-catalog.ts';
 import { t } from '../../text/t.ts';
-import {
-  type ChangeDialogProps,
-  FormDialog,
-  fieldError,
-  put,
-  TextField,
-  toast,
-  useAction,
-} from '../../ui/index.ts';
+import { put } from '../../ui/api.ts';
+import type { ChangeDialogProps } from '../../ui/collection.tsx';
+import { FormDialog } from '../../ui/dialog.tsx';
+import { fieldError, TextField } from '../../ui/field.tsx';
+import { useAction } from '../../ui/resource.ts';
+import { toast } from '../../ui/toast.tsx';
 
 export function incidentWords(incident: IncidentRecord): string {
   const { requests_per_minute: requests, tokens_per_minute: tokens } = incident;

@@ -5,26 +5,17 @@ import type {
   OperatorModelsRecord,
 } from '../../../records/operator-catalog.ts';
 import { t } from '../../text/t.ts';
-import {
-  ActionButton,
-  Alert,
-  Amount,
-  Badge,
-  Card,
-  Empty,
-  formatCount,
-  formatShare,
-  LinkButton,
-  Loaded,
-  may,
-  Page,
-  Price,
-  remove,
-  StateBadge,
-  Table,
-  toast,
-  useResource,
-} from '../../ui/index.ts';
+import { ActionButton } from '../../ui/action-button.tsx';
+import { Amount, Price } from '../../ui/amount.tsx';
+import { remove } from '../../ui/api.ts';
+import { LinkButton } from '../../ui/button.tsx';
+import { formatCount, formatShare } from '../../ui/format.ts';
+import { Alert, Card, Empty, Loaded, Page } from '../../ui/parts.tsx';
+import { may } from '../../ui/permission.ts';
+import { useResource } from '../../ui/resource.ts';
+import { Table } from '../../ui/table.tsx';
+import { Badge, StateBadge } from '../../ui/text.tsx';
+import { toast } from '../../ui/toast.tsx';
 import { useRefresh } from '../refresh.ts';
 
 export function View() {

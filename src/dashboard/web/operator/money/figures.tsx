@@ -2,7 +2,10 @@
 
 import type { MoneyFiguresRecord, MoneyRecord } from '../../../records/operator-catalog.ts';
 import { t } from '../../text/t.ts';
-import { Amount, Change, formatCount, Sparkline, Stat, Stats } from '../../ui/index.ts';
+import { Amount } from '../../ui/amount.tsx';
+import { formatCount } from '../../ui/format.ts';
+import { Stat, Stats } from '../../ui/parts.tsx';
+import { Change, Sparkline } from '../../ui/sparkline.tsx';
 
 type Field = 'spent_usd' | 'cost_usd' | 'margin_usd' | 'loss_usd';
 

@@ -2,15 +2,11 @@
 
 import type { MoneyAccountRecord, MoneyRecord } from '../../../records/operator-catalog.ts';
 import { t } from '../../text/t.ts';
-import {
-  amountColumn,
-  Card,
-  Empty,
-  formatCount,
-  stateColumn,
-  Table,
-  Time,
-} from '../../ui/index.ts';
+import { amountColumn, stateColumn } from '../../ui/common-columns.tsx';
+import { formatCount } from '../../ui/format.ts';
+import { Card, Empty } from '../../ui/parts.tsx';
+import { Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/text.tsx';
 
 export function AccountsCard({
   title,

@@ -2,16 +2,12 @@
 
 import type { MoneyRecord } from '../../../records/operator-catalog.ts';
 import { t } from '../../text/t.ts';
-import {
-  Amount,
-  Card,
-  countColumn,
-  Empty,
-  formatShare,
-  groupDigits,
-  Nothing,
-  Table,
-} from '../../ui/index.ts';
+import { Amount } from '../../ui/amount.tsx';
+import { countColumn } from '../../ui/common-columns.tsx';
+import { formatShare, groupDigits } from '../../ui/format.ts';
+import { Card, Empty } from '../../ui/parts.tsx';
+import { Table } from '../../ui/table.tsx';
+import { Nothing } from '../../ui/text.tsx';
 
 type Row = MoneyRecord['models'][number];
 

@@ -3,16 +3,11 @@
 import { useSearchParams } from 'wouter-preact';
 import type { MoneyAccountRecord, MoneyRecord } from '../../../records/operator-catalog.ts';
 import { t } from '../../text/t.ts';
-import {
-  Alert,
-  Card,
-  Chart,
-  Loaded,
-  moneyChart,
-  Page,
-  Segments,
-  useResource,
-} from '../../ui/index.ts';
+import { Chart } from '../../ui/chart.tsx';
+import { moneyChart } from '../../ui/chart-money.ts';
+import { Alert, Card, Loaded, Page } from '../../ui/parts.tsx';
+import { useResource } from '../../ui/resource.ts';
+import { Segments } from '../../ui/tabs.tsx';
 import { requestsBetween } from '../requests/links.ts';
 import { MoneyFigures } from './figures.tsx';
 import { AccountsCard, HoldsCard } from './lists.tsx';

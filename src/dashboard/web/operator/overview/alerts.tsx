@@ -6,23 +6,16 @@ import { Link } from 'wouter-preact';
 import type { AlertRecord, MachineRecord } from '../../../records/operator-server.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
-import {
-  ActionButton,
-  Card,
-  type Column,
-  countColumn,
-  Empty,
-  LinkButton,
-  ListTable,
-  Page,
-  post,
-  Segments,
-  Table,
-  Time,
-  timeColumn,
-  toast,
-  useList,
-} from '../../ui/index.ts';
+import { ActionButton } from '../../ui/action-button.tsx';
+import { post } from '../../ui/api.ts';
+import { LinkButton } from '../../ui/button.tsx';
+import { countColumn, timeColumn } from '../../ui/common-columns.tsx';
+import { Card, Empty, Page } from '../../ui/parts.tsx';
+import { useList } from '../../ui/resource.ts';
+import { type Column, ListTable, Table } from '../../ui/table.tsx';
+import { Segments } from '../../ui/tabs.tsx';
+import { Time } from '../../ui/text.tsx';
+import { toast } from '../../ui/toast.tsx';
 import { actorWords } from '../audit/labels.ts';
 import { useRefresh } from '../refresh.ts';
 

@@ -3,21 +3,13 @@
 import type { MachineRecord, OperatorOverviewRecord } from '../../../records/operator-server.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
-import {
-  Amount,
-  Badge,
-  Card,
-  Chart,
-  formatCount,
-  formatShare,
-  Loaded,
-  Page,
-  Stat,
-  Stats,
-  Time,
-  useLatest,
-  useResource,
-} from '../../ui/index.ts';
+import { Amount } from '../../ui/amount.tsx';
+import { Chart } from '../../ui/chart.tsx';
+import { formatCount, formatShare } from '../../ui/format.ts';
+import { useLatest } from '../../ui/live.ts';
+import { Card, Loaded, Page, Stat, Stats } from '../../ui/parts.tsx';
+import { useResource } from '../../ui/resource.ts';
+import { Badge, Time } from '../../ui/text.tsx';
 import { requestsOfMinute } from '../requests/links.ts';
 import { AlertsCard } from './alerts.tsx';
 import { ServerCard } from './server-card.tsx';

@@ -3,7 +3,9 @@
 import { Link } from 'wouter-preact';
 import type { MachineRecord } from '../../../records/operator-server.ts';
 import { t } from '../../text/t.ts';
-import { Card, Facts, formatCount, formatMilliseconds, StateBadge, Time } from '../../ui/index.ts';
+import { formatCount, formatMilliseconds } from '../../ui/format.ts';
+import { Card, Facts } from '../../ui/parts.tsx';
+import { StateBadge, Time } from '../../ui/text.tsx';
 
 export function ServerCard({ machine }: { readonly machine: MachineRecord }) {
   const { status, catalog, upstreams } = machine;

@@ -2,7 +2,8 @@
 
 import type { MachineRecord } from '../../../records/operator-server.ts';
 import { t } from '../../text/t.ts';
-import { Alert, Lines, LinkButton } from '../../ui/index.ts';
+import { LinkButton } from '../../ui/button.tsx';
+import { Alert, Lines } from '../../ui/parts.tsx';
 
 export function Troubles({ machine }: { readonly machine: MachineRecord }) {
   const { status, problems, warnings, maintenance, catalog, upstreams } = machine;

@@ -2,19 +2,14 @@
 
 import type { OperatorPlanRecord, PlansRecord } from '../../../records/operator-entries.ts';
 import { t } from '../../text/t.ts';
-import {
-  Badge,
-  Card,
-  countColumn,
-  formatCount,
-  LinkButton,
-  Loaded,
-  may,
-  Nothing,
-  Page,
-  Table,
-  useResource,
-} from '../../ui/index.ts';
+import { LinkButton } from '../../ui/button.tsx';
+import { countColumn } from '../../ui/common-columns.tsx';
+import { formatCount } from '../../ui/format.ts';
+import { Card, Loaded, Page } from '../../ui/parts.tsx';
+import { may } from '../../ui/permission.ts';
+import { useResource } from '../../ui/resource.ts';
+import { Table } from '../../ui/table.tsx';
+import { Badge, Nothing } from '../../ui/text.tsx';
 
 export function View() {
   const plans = useResource<PlansRecord>('/catalog/plans');

@@ -6,7 +6,12 @@ import type {
   PricePeriodRecord,
 } from '../../../records/operator-catalog.ts';
 import { t } from '../../text/t.ts';
-import { Badge, Button, Card, Price, Table, Time, weekdays } from '../../ui/index.ts';
+import { Price } from '../../ui/amount.tsx';
+import { Button } from '../../ui/button.tsx';
+import { weekdays } from '../../ui/format.ts';
+import { Card } from '../../ui/parts.tsx';
+import { Table } from '../../ui/table.tsx';
+import { Badge, Time } from '../../ui/text.tsx';
 import { isWithdrawn, keep, withdraw } from './draft.ts';
 import { TermLines } from './terms.tsx';
 

@@ -8,17 +8,12 @@ import type {
   PublishedRecord,
 } from '../../../records/operator-catalog.ts';
 import { t } from '../../text/t.ts';
-import {
-  Alert,
-  Button,
-  Card,
-  CodeBlock,
-  ConfirmDialog,
-  ErrorAlert,
-  Lines,
-  post,
-  toast,
-} from '../../ui/index.ts';
+import { post } from '../../ui/api.ts';
+import { Button } from '../../ui/button.tsx';
+import { ConfirmDialog } from '../../ui/dialog.tsx';
+import { Alert, Card, ErrorAlert, Lines } from '../../ui/parts.tsx';
+import { CodeBlock } from '../../ui/tabs.tsx';
+import { toast } from '../../ui/toast.tsx';
 import { RejectedFileAlert } from '../catalog-file.tsx';
 import { useChecked } from '../checked.ts';
 import { clearDraft, draft, isEmpty } from './draft.ts';

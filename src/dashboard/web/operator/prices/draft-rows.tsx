@@ -2,7 +2,11 @@
 
 import type { Draft, DraftPeriod } from '../../../records/operator-catalog.ts';
 import { t } from '../../text/t.ts';
-import { Badge, Button, Price, priceUnits, Table, Time, toUsd } from '../../ui/index.ts';
+import { Price } from '../../ui/amount.tsx';
+import { Button } from '../../ui/button.tsx';
+import { priceUnits, toUsd } from '../../ui/money.ts';
+import { Table } from '../../ui/table.tsx';
+import { Badge, Time } from '../../ui/text.tsx';
 import { dropPeriod, keep } from './draft.ts';
 
 type Row =

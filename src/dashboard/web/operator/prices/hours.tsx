@@ -2,7 +2,9 @@
 
 import type { DraftPeriod } from '../../../records/operator-catalog.ts';
 import { t } from '../../text/t.ts';
-import { Button, type EntryUnit, SelectField, TextField } from '../../ui/index.ts';
+import type { EntryUnit } from '../../ui/amount-field.tsx';
+import { Button } from '../../ui/button.tsx';
+import { SelectField, TextField } from '../../ui/field.tsx';
 import { RateFields, type RatesInput, toRates } from './rates.tsx';
 
 type HoursWindow = NonNullable<DraftPeriod['windows']>[number];

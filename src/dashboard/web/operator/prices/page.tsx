@@ -3,7 +3,9 @@
 import { useState } from 'preact/hooks';
 import type { PriceBookRecord } from '../../../records/operator-catalog.ts';
 import { t } from '../../text/t.ts';
-import { Alert, Button, Loaded, Page, useResource } from '../../ui/index.ts';
+import { Button } from '../../ui/button.tsx';
+import { Alert, Loaded, Page } from '../../ui/parts.tsx';
+import { useResource } from '../../ui/resource.ts';
 import { InactiveFileAlert } from '../catalog-file.tsx';
 import { BookCard } from './book.tsx';
 import { DraftCard } from './draft-card.tsx';

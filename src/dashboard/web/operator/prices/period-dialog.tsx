@@ -8,18 +8,12 @@ import type {
   PricePeriodRecord,
 } from '../../../records/operator-catalog.ts';
 import { t } from '../../text/t.ts';
-import {
-  Button,
-  type EntryUnit,
-  FormDialog,
-  multiply,
-  preferredUnit,
-  SelectField,
-  TextField,
-  UnitSelect,
-  useAction,
-  written,
-} from '../../ui/index.ts';
+import { type EntryUnit, preferredUnit, UnitSelect, written } from '../../ui/amount-field.tsx';
+import { Button } from '../../ui/button.tsx';
+import { FormDialog } from '../../ui/dialog.tsx';
+import { SelectField, TextField } from '../../ui/field.tsx';
+import { multiply } from '../../ui/money.ts';
+import { useAction } from '../../ui/resource.ts';
 import { addPeriod } from './draft.ts';
 import { HoursFields, type HoursInput, NEW_HOURS, toWindow } from './hours.tsx';
 import { NO_RATES, RateFields, type RatesInput, ratesIn, toRates } from './rates.tsx';

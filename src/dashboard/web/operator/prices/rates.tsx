@@ -1,7 +1,7 @@
 // The rates of a price, as typed in one unit.
 
 import { t } from '../../text/t.ts';
-import { EntryField, type EntryUnit, inUnit, readAmount } from '../../ui/index.ts';
+import { EntryField, type EntryUnit, inUnit, readAmount } from '../../ui/amount-field.tsx';
 
 export type RatesInput = {
   readonly input: string;

@@ -3,7 +3,8 @@
 
 import type { PricePeriodRecord } from '../../../records/operator-catalog.ts';
 import { t } from '../../text/t.ts';
-import { formatCount, formatUsdExact } from '../../ui/index.ts';
+import { formatCount } from '../../ui/format.ts';
+import { formatUsdExact } from '../../ui/format-money.ts';
 
 type Terms = Partial<
   Pick<PricePeriodRecord, 'tiers' | 'service_tiers' | 'cached_input_explicit' | 'cache_write_1h'>

@@ -4,21 +4,16 @@ import { useState } from 'preact/hooks';
 import type { Draft, PreviewRecord, PreviewSumRecord } from '../../../records/operator-catalog.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
-import {
-  amountColumn,
-  amountText,
-  Button,
-  countColumn,
-  Empty,
-  ErrorAlert,
-  formatCount,
-  formatShare,
-  lastMonths,
-  post,
-  SelectField,
-  Table,
-  useAction,
-} from '../../ui/index.ts';
+import { amountText } from '../../ui/amount-text.ts';
+import { post } from '../../ui/api.ts';
+import { Button } from '../../ui/button.tsx';
+import { amountColumn, countColumn } from '../../ui/common-columns.tsx';
+import { SelectField } from '../../ui/field.tsx';
+import { formatCount, formatShare } from '../../ui/format.ts';
+import { Empty, ErrorAlert } from '../../ui/parts.tsx';
+import { lastMonths } from '../../ui/period.ts';
+import { useAction } from '../../ui/resource.ts';
+import { Table } from '../../ui/table.tsx';
 
 const MONTHS = 6;
 

@@ -2,16 +2,12 @@
 
 import type { OperatorRequestRecord } from '../../../records/operator-request.ts';
 import { t } from '../../text/t.ts';
-import {
-  amountColumn,
-  Badge,
-  formatCount,
-  formatUsdExact,
-  labelOf,
-  formatMilliseconds as ms,
-  Nothing,
-  Table,
-} from '../../ui/index.ts';
+import { amountColumn } from '../../ui/common-columns.tsx';
+import { formatCount, formatMilliseconds as ms } from '../../ui/format.ts';
+import { formatUsdExact } from '../../ui/format-money.ts';
+import { labelOf } from '../../ui/labels.ts';
+import { Table } from '../../ui/table.tsx';
+import { Badge, Nothing } from '../../ui/text.tsx';
 
 type Attempt = OperatorRequestRecord['attempts'][number];
 

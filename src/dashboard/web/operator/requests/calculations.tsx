@@ -2,7 +2,8 @@
 
 import type { CalculationRecord } from '../../../records/customer-request.ts';
 import { t } from '../../text/t.ts';
-import { Card, ChargeTable, chargeTotal } from '../../ui/index.ts';
+import { ChargeTable, chargeTotal } from '../../ui/charge-table.tsx';
+import { Card } from '../../ui/parts.tsx';
 
 export function Calculations({
   calculations,

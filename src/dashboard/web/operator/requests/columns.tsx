@@ -3,16 +3,11 @@
 import { Link } from 'wouter-preact';
 import type { LoggedRequestRecord } from '../../../records/operator-request.ts';
 import { t } from '../../text/t.ts';
-import {
-  type Column,
-  Nothing,
-  ProblemCell,
-  ServedModel,
-  StatusCell,
-  stateColumn,
-  Time,
-  usedColumns,
-} from '../../ui/index.ts';
+import { stateColumn } from '../../ui/common-columns.tsx';
+import { ProblemCell, StatusCell } from '../../ui/problem-view.tsx';
+import { ServedModel, usedColumns } from '../../ui/request-columns.tsx';
+import type { Column } from '../../ui/table.tsx';
+import { Nothing, Time } from '../../ui/text.tsx';
 
 type Row = LoggedRequestRecord;
 type Columns = readonly [Column<Row>, ...Column<Row>[]];

@@ -3,17 +3,17 @@
 import { useLocation } from 'wouter-preact';
 import type { UpstreamsRecord } from '../../../records/operator-server.ts';
 import { t } from '../../text/t.ts';
+import { Button } from '../../ui/button.tsx';
+import { SelectField } from '../../ui/field.tsx';
+import { useFilters } from '../../ui/filters.ts';
 import {
-  Button,
   LinkedModels,
   OutcomeFilters,
-  SelectField,
   SentField,
   TimeField,
-  useFilters,
-  useResource,
   withOwn,
-} from '../../ui/index.ts';
+} from '../../ui/request-filters.tsx';
+import { useResource } from '../../ui/resource.ts';
 import { TypedFilter, useFilter } from '../filters.tsx';
 
 export const FILTERS = [

@@ -1,6 +1,6 @@
 // Links from charts to the requests behind a point.
 
-import { withQuery } from '../../ui/index.ts';
+import { withQuery } from '../../ui/api.ts';
 
 /** The requests that started between two instants. */
 export function requestsBetween(

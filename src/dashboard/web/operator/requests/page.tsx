@@ -8,18 +8,13 @@ import type {
   NewestRequestRecord,
 } from '../../../records/operator-request.ts';
 import { t } from '../../text/t.ts';
-import {
-  Badge,
-  Button,
-  Card,
-  Empty,
-  ListTable,
-  NoMatch,
-  Page,
-  timeQuery,
-  useKeptList,
-  useLive,
-} from '../../ui/index.ts';
+import { Button } from '../../ui/button.tsx';
+import { useKeptList } from '../../ui/kept-list.ts';
+import { useLive } from '../../ui/live.ts';
+import { Card, Empty, Page } from '../../ui/parts.tsx';
+import { timeQuery } from '../../ui/request-filters.tsx';
+import { ListTable, NoMatch } from '../../ui/table.tsx';
+import { Badge } from '../../ui/text.tsx';
 import { useClearFilters } from '../filters.tsx';
 import { LOG_COLUMNS } from './columns.tsx';
 import { FILTERS, LogFilters } from './filters.tsx';

@@ -3,7 +3,9 @@
 import { Link } from 'wouter-preact';
 import type { OperatorRefusalRecord } from '../../../records/operator-request.ts';
 import { t } from '../../text/t.ts';
-import { formatCount, Nothing, RefusedRequest, Time } from '../../ui/index.ts';
+import { formatCount } from '../../ui/format.ts';
+import { RefusedRequest } from '../../ui/problem-view.tsx';
+import { Nothing, Time } from '../../ui/text.tsx';
 
 export function RefusalView({ refusal }: { readonly refusal: OperatorRefusalRecord }) {
   const { problem, account_id: account, key_id: key } = refusal;

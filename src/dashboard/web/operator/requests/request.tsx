@@ -5,30 +5,17 @@ import type {
   OperatorRequestRecord,
 } from '../../../records/operator-request.ts';
 import { t } from '../../text/t.ts';
-import {
-  Alert,
-  Amount,
-  Card,
-  Empty,
-  Facts,
-  formatCount,
-  holdItems,
-  Loaded,
-  labelOf,
-  Neighbours,
-  Nothing,
-  OtherAmount,
-  Page,
-  type PageProps,
-  ProblemAlert,
-  Stat,
-  StateBadge,
-  Stats,
-  Time,
-  tokenCount,
-  useOpenedFrom,
-  useResource,
-} from '../../ui/index.ts';
+import { Amount, OtherAmount } from '../../ui/amount.tsx';
+import { formatCount, tokenCount } from '../../ui/format.ts';
+import { holdItems } from '../../ui/hold-items.tsx';
+import { useOpenedFrom } from '../../ui/kept-list.ts';
+import { labelOf } from '../../ui/labels.ts';
+import { Neighbours } from '../../ui/neighbours.tsx';
+import type { PageProps } from '../../ui/page.ts';
+import { Alert, Card, Empty, Facts, Loaded, Page, Stat, Stats } from '../../ui/parts.tsx';
+import { ProblemAlert } from '../../ui/problem-view.tsx';
+import { useResource } from '../../ui/resource.ts';
+import { Nothing, StateBadge, Time } from '../../ui/text.tsx';
 import { Attempts } from './attempts.tsx';
 import { Calculations } from './calculations.tsx';
 import { AccountLink, KeyName, RefusalView } from './refusal.tsx';

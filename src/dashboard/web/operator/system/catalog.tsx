@@ -3,23 +3,13 @@
 import { useState } from 'preact/hooks';
 import type { CatalogCheckRecord, CatalogRecord } from '../../../records/operator-catalog.ts';
 import { t } from '../../text/t.ts';
-import {
-  Alert,
-  Button,
-  Card,
-  ConfirmDialog,
-  ErrorAlert,
-  Facts,
-  Lines,
-  Loaded,
-  Nothing,
-  Page,
-  post,
-  Time,
-  toast,
-  useAction,
-  useResource,
-} from '../../ui/index.ts';
+import { post } from '../../ui/api.ts';
+import { Button } from '../../ui/button.tsx';
+import { ConfirmDialog } from '../../ui/dialog.tsx';
+import { Alert, Card, ErrorAlert, Facts, Lines, Loaded, Page } from '../../ui/parts.tsx';
+import { useAction, useResource } from '../../ui/resource.ts';
+import { Nothing, Time } from '../../ui/text.tsx';
+import { toast } from '../../ui/toast.tsx';
 
 export function View() {
   const catalog = useResource<CatalogRecord>('/catalog');

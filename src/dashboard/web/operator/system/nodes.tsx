@@ -2,20 +2,10 @@
 
 import type { NodeRecord } from '../../../records/operator-server.ts';
 import { t } from '../../text/t.ts';
-import {
-  Alert,
-  Badge,
-  Card,
-  Facts,
-  formatCompact,
-  formatCount,
-  formatMilliseconds,
-  Loaded,
-  Page,
-  StateBadge,
-  Time,
-  useResource,
-} from '../../ui/index.ts';
+import { formatCompact, formatCount, formatMilliseconds } from '../../ui/format.ts';
+import { Alert, Card, Facts, Loaded, Page } from '../../ui/parts.tsx';
+import { useResource } from '../../ui/resource.ts';
+import { Badge, StateBadge, Time } from '../../ui/text.tsx';
 import { useRefresh } from '../refresh.ts';
 
 const REDIS: Readonly<Record<string, string>> = {

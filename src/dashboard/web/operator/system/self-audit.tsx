@@ -4,24 +4,13 @@ import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import type { AuditStateRecord } from '../../../records/operator-server.ts';
 import { t } from '../../text/t.ts';
-import {
-  Alert,
-  Button,
-  Card,
-  Empty,
-  ErrorAlert,
-  Facts,
-  formatMilliseconds,
-  formatSpan,
-  Loaded,
-  Nothing,
-  Page,
-  post,
-  Table,
-  Time,
-  useAction,
-  useResource,
-} from '../../ui/index.ts';
+import { post } from '../../ui/api.ts';
+import { Button } from '../../ui/button.tsx';
+import { formatMilliseconds, formatSpan } from '../../ui/format.ts';
+import { Alert, Card, Empty, ErrorAlert, Facts, Loaded, Page } from '../../ui/parts.tsx';
+import { useAction, useResource } from '../../ui/resource.ts';
+import { Table } from '../../ui/table.tsx';
+import { Nothing, Time } from '../../ui/text.tsx';
 import { useRefresh } from '../refresh.ts';
 
 export function View() {

@@ -4,27 +4,17 @@ import { useState } from 'preact/hooks';
 import type { UpstreamDetailRecord } from '../../../records/operator-server.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
-import {
-  Alert,
-  Button,
-  Card,
-  Chart,
-  ConfirmDialog,
-  Facts,
-  formatCount,
-  LinkButton,
-  Loaded,
-  Nothing,
-  Page,
-  type PageProps,
-  post,
-  Speeds,
-  StateBadge,
-  Table,
-  Time,
-  tokenCount,
-  useResource,
-} from '../../ui/index.ts';
+import { post } from '../../ui/api.ts';
+import { Button, LinkButton } from '../../ui/button.tsx';
+import { Chart } from '../../ui/chart.tsx';
+import { ConfirmDialog } from '../../ui/dialog.tsx';
+import { formatCount, tokenCount } from '../../ui/format.ts';
+import type { PageProps } from '../../ui/page.ts';
+import { Alert, Card, Facts, Loaded, Page } from '../../ui/parts.tsx';
+import { useResource } from '../../ui/resource.ts';
+import { Speeds } from '../../ui/speeds.tsx';
+import { Table } from '../../ui/table.tsx';
+import { Nothing, StateBadge, Time } from '../../ui/text.tsx';
 import { useRefresh } from '../refresh.ts';
 import { requestsBetween, requestsOfMinute } from '../requests/links.ts';
 import { FailuresCard } from './failures.tsx';

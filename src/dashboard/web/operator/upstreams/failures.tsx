@@ -2,7 +2,11 @@
 
 import type { FailedAttemptRecord } from '../../../records/operator-server.ts';
 import { t } from '../../text/t.ts';
-import { Card, Empty, formatMilliseconds, labelOf, Table, Time } from '../../ui/index.ts';
+import { formatMilliseconds } from '../../ui/format.ts';
+import { labelOf } from '../../ui/labels.ts';
+import { Card, Empty } from '../../ui/parts.tsx';
+import { Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/text.tsx';
 
 export function FailuresCard({ failures }: { readonly failures: readonly FailedAttemptRecord[] }) {
   return (

@@ -2,26 +2,17 @@
 
 import type { UpstreamRecord, UpstreamsRecord } from '../../../records/operator-server.ts';
 import { t } from '../../text/t.ts';
-import {
-  ActionButton,
-  Alert,
-  Badge,
-  Card,
-  countColumn,
-  Empty,
-  formatCount,
-  formatShare,
-  LinkButton,
-  Loaded,
-  may,
-  Nothing,
-  Page,
-  post,
-  StateBadge,
-  Table,
-  toast,
-  useResource,
-} from '../../ui/index.ts';
+import { ActionButton } from '../../ui/action-button.tsx';
+import { post } from '../../ui/api.ts';
+import { LinkButton } from '../../ui/button.tsx';
+import { countColumn } from '../../ui/common-columns.tsx';
+import { formatCount, formatShare } from '../../ui/format.ts';
+import { Alert, Card, Empty, Loaded, Page } from '../../ui/parts.tsx';
+import { may } from '../../ui/permission.ts';
+import { useResource } from '../../ui/resource.ts';
+import { Table } from '../../ui/table.tsx';
+import { Badge, Nothing, StateBadge } from '../../ui/text.tsx';
+import { toast } from '../../ui/toast.tsx';
 import { useRefresh } from '../refresh.ts';
 
 export function View() {

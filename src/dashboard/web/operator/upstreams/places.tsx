@@ -4,20 +4,16 @@
 import { useState } from 'preact/hooks';
 import type { PlaceModelRecord, UpstreamDetailRecord } from '../../../records/operator-server.ts';
 import { t } from '../../text/t.ts';
-import {
-  ActionButton,
-  Button,
-  Card,
-  type ChangeDialogProps,
-  ConfirmDialog,
-  Empty,
-  post,
-  StateBadge,
-  Table,
-  TextField,
-  Time,
-  toast,
-} from '../../ui/index.ts';
+import { ActionButton } from '../../ui/action-button.tsx';
+import { post } from '../../ui/api.ts';
+import { Button } from '../../ui/button.tsx';
+import type { ChangeDialogProps } from '../../ui/collection.tsx';
+import { ConfirmDialog } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Card, Empty } from '../../ui/parts.tsx';
+import { Table } from '../../ui/table.tsx';
+import { StateBadge, Time } from '../../ui/text.tsx';
+import { toast } from '../../ui/toast.tsx';
 
 type Reload = () => Promise<void>;
 
