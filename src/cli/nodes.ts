@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { createLeases } from '../cluster/leases.ts';
 import { LEADER } from '../cluster/member.ts';
 import { createNodes } from '../cluster/nodes.ts';
-import type { ListedNodeRecord } from '../dashboard/records/operator-server.ts';
+import type { ListedNodeRecord } from '../dashboard/records/operator-node.ts';
 import { nodeRecord } from '../server/node-record.ts';
 import { addCommand, type Output, type Perform, table } from './command.ts';
 import type { Context } from './context.ts';

@@ -18,7 +18,7 @@ import type { AccountLimits } from '../limits/contract.ts';
 import type { Store } from '../operations/store.ts';
 import type { Database } from '../store/contract.ts';
 import type { MailMode } from './records/auth.ts';
-import type { ListedNodeRecord } from './records/operator-server.ts';
+import type { ListedNodeRecord } from './records/operator-node.ts';
 
 /** The dependencies of both applications. */
 export type DashboardDependencies = {

@@ -2,7 +2,7 @@
 
 import { EVICT_MS, type NodeRow } from '../cluster/nodes.ts';
 import { isoTime } from '../core/calendar.ts';
-import type { ListedNodeRecord, NodeState } from '../dashboard/records/operator-server.ts';
+import type { ListedNodeRecord, NodeState } from '../dashboard/records/operator-node.ts';
 
 export function nodeRecord(row: NodeRow, leader: string | undefined): ListedNodeRecord {
   return {

@@ -10,7 +10,7 @@ import { createLeases } from '../cluster/leases.ts';
 import { createMember, LEADER, type Member } from '../cluster/member.ts';
 import { createNodes, type NodeReport, type Nodes } from '../cluster/nodes.ts';
 import { createId, type RandomBytes } from '../core/id.ts';
-import type { ListedNodeRecord } from '../dashboard/records/operator-server.ts';
+import type { ListedNodeRecord } from '../dashboard/records/operator-node.ts';
 import type { Log } from '../observe/log.ts';
 import type { Database } from '../store/contract.ts';
 import { VERSION } from '../version.ts';

@@ -10,10 +10,9 @@ import { entryPages, type LedgerEntry } from '../../ledger/entry-pages.ts';
 import { listReceipts } from '../../ledger/receipt-list.ts';
 import { findSlice } from '../../ledger/receipt-slices.ts';
 import { watchCut } from '../../operations/archive/cut.ts';
-import { type List, numberedList, PAGE_QUERY } from '../edge/page.ts';
+import { numberedList, PAGE_QUERY } from '../edge/page.ts';
 import type { Route } from '../edge/route.ts';
 import { readSpan, SPAN_QUERY } from '../period.ts';
-import type { LedgerEntryRecord } from '../records/customer-ledger.ts';
 import { type OwnDependencies, readRoute } from './account.ts';
 import { behind, type createExports } from './exports.ts';
 import { keyNames } from './key-names.ts';
@@ -32,7 +31,7 @@ export function ledgerRoutes(
     readRoute({
       path: '/ledger',
       query: { ...PAGE_QUERY, ...ONLY },
-      handle({ who: { accountId }, query }): Promise<List<LedgerEntryRecord>> {
+      handle({ who: { accountId }, query }) {
         const { usdPerMillion } = operator().catalog;
         const only = query.only ?? 'everything';
         return numberedList(
@@ -92,17 +91,22 @@ async function* withArchived(
   yield* pages;
 }
 
-function entryRecord(receipt: AccountReceipt, usdPerMillion: UsdRate): LedgerEntryRecord {
+export function entryRecord(receipt: AccountReceipt, usdPerMillion: UsdRate) {
   const amount = movedBy(receipt);
   const isRequest = receipt.kind === 'request';
   return {
+    /** Its number in the chain of receipts. */
     sequence: receipt.sequence,
     kind: receipt.kind,
+    /** Of the request or movement; it finds the receipt. */
     id: isRequest ? receipt.requestId : receipt.transferId,
     at: isoTime(isRequest ? receipt.endedAt : receipt.at),
+    /** The request's model; null for a movement. */
     model: isRequest ? (receipt.modelServed ?? receipt.model) : null,
+    /** The change of the balance. */
     amount: formatTokens(amount),
     amount_usd: formatUsd(amount, usdPerMillion),
+    /** Behind it, including reserved amounts. */
     balance: formatTokens(receipt.posted),
   };
 }

@@ -1,8 +1,7 @@
 // The live numbers of an account and their feed, which sends them on change. Read once for the
 // overview and once per second for the feed; the database is read again only after a commit.
 
-import { isoTime, type Span, utcDay } from '../../core/calendar.ts';
-import { add, formatTokens, formatUsd, type UsdRate, ZERO } from '../../core/money.ts';
+import { type Span, utcDay } from '../../core/calendar.ts';
 import type { Account } from '../../identity/accounts.ts';
 import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import { balanceRecord } from '../../ledger/balance-record.ts';
@@ -11,8 +10,9 @@ import { createSpend, type DaySpend, type OpenRequest, type Spend } from '../../
 import { limitUsage } from '../../operations/account-view.ts';
 import { createFeeds, type Reading } from '../edge/feed.ts';
 import type { Route } from '../edge/route.ts';
-import type { LiveRecord, OpenRequestRecord, SpendRecord } from '../records/customer-overview.ts';
+import type { LiveRecord } from '../records/customer-overview.ts';
 import { type OwnDependencies, planOf, readRoute } from './account.ts';
+import { openRecord, spendRecord } from './spend-records.ts';
 
 /** The most open requests listed; the count includes all. */
 const OPEN_REQUESTS_MAX = 20;
@@ -75,39 +75,6 @@ export function liveReader(
       open_requests: open.map(openRecord),
     };
     return { data, changes: JSON.stringify(data, withoutCountdown) };
-  };
-}
-
-/** The total of several days. */
-export function spendRecord(days: readonly DaySpend[], usdPerMillion: UsdRate): SpendRecord {
-  let requests = 0;
-  let inputTokens = 0;
-  let outputTokens = 0;
-  let debited = ZERO;
-  for (const day of days) {
-    requests += day.requests;
-    inputTokens += day.inputTokens;
-    outputTokens += day.outputTokens;
-    debited = add(debited, day.debited);
-  }
-  return {
-    requests,
-    input_tokens: inputTokens,
-    output_tokens: outputTokens,
-    spent: formatTokens(debited),
-    spent_usd: formatUsd(debited, usdPerMillion),
-  };
-}
-
-function openRecord(open: OpenRequest): OpenRequestRecord {
-  return {
-    request_id: open.requestId,
-    model: open.model,
-    key_id: open.keyId,
-    format: open.format,
-    stream: open.stream,
-    started_at: isoTime(open.startedAt),
-    reserved: formatTokens(open.reserved),
   };
 }
 

@@ -11,7 +11,8 @@ import { createSpend, type DaySpend } from '../../ledger/spend.ts';
 import type { Route } from '../edge/route.ts';
 import type { NoticeRecord, OverviewRecord, SpendDayRecord } from '../records/customer-overview.ts';
 import { connectionOf, type OwnDependencies, ownAccount, readRoute } from './account.ts';
-import { liveReader, spendRecord } from './live.ts';
+import { liveReader } from './live.ts';
+import { spendRecord } from './spend-records.ts';
 
 const DAYS_SHOWN = 30;
 /** The runway uses the average spend of these days. */

@@ -6,19 +6,20 @@ import { CatalogError } from '../../catalog/source.ts';
 import { whyNotWritable } from '../../operations/publish-catalog.ts';
 import type { MachineDependencies } from '../dependencies.ts';
 import { invalidRequest } from '../edge/error.ts';
-import type { PriceBookRecord, PublishedRecord } from '../records/operator-catalog.ts';
 
 export function catalogFileRecord({
   machine,
   catalogStatus,
-}: Pick<MachineDependencies, 'machine' | 'catalogStatus'>): PriceBookRecord['file'] {
+}: Pick<MachineDependencies, 'machine' | 'catalogStatus'>) {
   try {
     const found = machine.findCatalog();
     const digest = catalogDigest(found.text);
     return {
       path: found.path ?? null,
+      /** A draft is based on it. Null if the file is unreadable. */
       digest,
       in_force: digest === catalogStatus().digest,
+      /** The reason publishing is not possible; null if it is. */
       not_writable: whyNotWritable(found) ?? null,
     };
   } catch (error) {
@@ -29,13 +30,14 @@ export function catalogFileRecord({
 }
 
 /** Makes the server take up the published file at once. */
-export async function takeUp(
+export async function takeUp<Published extends { readonly digest: string }>(
   { reloadCatalog }: Pick<MachineDependencies, 'reloadCatalog'>,
-  published: Omit<PublishedRecord, 'in_force' | 'problems'>,
-): Promise<PublishedRecord> {
+  published: Published,
+) {
   const { digest, refused } = await reloadCatalog();
   return {
     ...published,
+    /** Whether the server uses it now; otherwise `problems` has the reasons. */
     in_force: digest === published.digest,
     problems: refused?.problems ?? [],
   };

@@ -8,7 +8,6 @@ import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { checkCatalog, digestOnDisk } from '../../operations/catalog.ts';
 import type { MachineDependencies } from '../dependencies.ts';
 import { type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
-import type { CatalogCheckRecord, CatalogRecord } from '../records/operator-catalog.ts';
 import { changeOf } from './dependencies.ts';
 
 export function catalogRoutes(
@@ -26,17 +25,14 @@ export function catalogRoutes(
       method: 'POST',
       path: '/catalog/check',
       permission: 'view',
-      handle(): CatalogCheckRecord {
-        const check = checkCatalog(() => loadFound(machine.findCatalog(), clock()), clock());
-        const { ok, problems } = check;
-        return { ok, digest: check.ok ? check.digest : null, problems };
-      },
+      handle: () =>
+        checkRecord(checkCatalog(() => loadFound(machine.findCatalog(), clock()), clock())),
     }),
     stepUpRoute({
       method: 'POST',
       path: '/catalog/reload',
       permission: 'service.manage',
-      async handle({ actor }): Promise<CatalogRecord> {
+      async handle({ actor }) {
         const change = changeOf(dependencies, actor);
         await store.database.transaction(async () => {
           await auditChange(change, 'catalog.reload_requested', 'catalog');
@@ -48,7 +44,11 @@ export function catalogRoutes(
   ];
 }
 
-function catalogRecord(dependencies: MachineDependencies): CatalogRecord {
+export function checkRecord(check: ReturnType<typeof checkCatalog>) {
+  return { ok: check.ok, digest: check.ok ? check.digest : null, problems: check.problems };
+}
+
+export function catalogRecord(dependencies: MachineDependencies) {
   const { catalogStatus, catalog, machine } = dependencies;
   const { version, origin, path, digest, loadedAt, refused } = catalogStatus();
   const { models, upstreams, plans } = catalog();
@@ -57,6 +57,7 @@ function catalogRecord(dependencies: MachineDependencies): CatalogRecord {
     origin,
     path: path ?? null,
     digest,
+    /** Of the current file; null if unreadable. */
     digest_on_disk: digestOnDisk(machine.findCatalog),
     loaded_at: isoTime(loadedAt),
     models: models.length,

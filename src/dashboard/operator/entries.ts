@@ -2,14 +2,10 @@
 // draft, its publication, and a test of an upstream. Literal keys never leave the server.
 
 import { type Static, type TObject, Type } from '@sinclair/typebox';
-import { type CatalogEntry, entriesOf, referencesTo } from '../../catalog/entries.ts';
-import { entryDefaults, entryFields } from '../../catalog/entry-fields.ts';
-import { profileNames } from '../../catalog/profiles.ts';
-import { masked, variablesOf } from '../../catalog/secrets.ts';
+import { type CatalogEntry, entriesOf } from '../../catalog/entries.ts';
 import type { FoundCatalog } from '../../catalog/source.ts';
 import { plainDocument } from '../../catalog/toml-edit.ts';
 import { isObject } from '../../core/json.ts';
-import { BUILT_IN_PLANS } from '../../core/plan.ts';
 import { accountsByPlan } from '../../identity/accounts.ts';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
 import {
@@ -25,13 +21,12 @@ import { oneOf, type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
 import type {
   EntryCheckRecord,
   EntryPublishedRecord,
-  EntryRecord,
-  OperatorPlanRecord,
   PlansRecord,
   UpstreamTestRecord,
 } from '../records/operator-entries.ts';
 import { catalogFileRecord, orRefused, takeUp } from './catalog-file.ts';
 import { changeOf } from './dependencies.ts';
+import { entryRecord, isBuiltIn, planRecord } from './entry-records.ts';
 import { testUpstream } from './upstream-test.ts';
 
 const NAME = Type.String({ minLength: 1, maxLength: 128 });
@@ -68,23 +63,8 @@ export function entryRoutes(dependencies: MachineDependencies): readonly Route<S
       async handle(): Promise<PlansRecord> {
         const onPlan = await accounts();
         const inFile = entriesOf(documentOrEmpty(machine.findCatalog), 'plan');
-        const plans = [...catalog().plans.values()].map(
-          (plan): OperatorPlanRecord => ({
-            id: plan.slug,
-            object: 'plan',
-            name: plan.name,
-            is_built_in: BUILT_IN_PLANS.some(({ slug }) => slug === plan.slug),
-            in_file: inFile.has(plan.slug),
-            accounts: onPlan.get(plan.slug) ?? 0,
-            requests_per_minute: plan.requestsPerMinute,
-            tokens_per_minute: plan.tokensPerMinute,
-            concurrent_requests: plan.concurrentRequests,
-            max_context: plan.maxContext,
-            max_api_keys: plan.maxApiKeys,
-            daily_tokens: plan.dailyTokens ?? null,
-            monthly_tokens: plan.monthlyTokens ?? null,
-            models: plan.models,
-          }),
+        const plans = [...catalog().plans.values()].map((plan) =>
+          planRecord(plan, inFile.has(plan.slug), onPlan.get(plan.slug) ?? 0),
         );
         return { plans, file: catalogFileRecord(dependencies) };
       },
@@ -94,32 +74,17 @@ export function entryRoutes(dependencies: MachineDependencies): readonly Route<S
       path: '/catalog/entries/:kind',
       permission: 'view',
       query: { id: Type.Optional(NAME) },
-      async handle({ param, query: { id } }): Promise<EntryRecord> {
+      async handle({ param, query: { id } }) {
         const kind = kindOf(param('kind'));
         const found = orRefused(machine.findCatalog);
         const document = orRefused(() => plainDocument(found.text));
         const entry = id === undefined ? undefined : entriesOf(document, kind).get(id);
-        const isBuiltIn = kind === 'plan' && BUILT_IN_PLANS.some(({ slug }) => slug === id);
-        if (id !== undefined && entry === undefined && !isBuiltIn) throw notFound(kind);
-        return {
-          kind,
-          id: id ?? null,
-          entry: entry === undefined ? null : masked(entry),
-          defaults: entryDefaults(kind, id),
-          fields: entryFields(kind),
-          file: catalogFileRecord(dependencies),
-          names: {
-            models: [...entriesOf(document, 'model').keys()],
-            upstreams: [...entriesOf(document, 'upstream').keys()],
-            profiles: profileNames(document['profile']),
-          },
-          variables: [...new Set(variablesOf(entry ?? {}))].map((name) => ({
-            name,
-            is_set: (found.environment[name] ?? '') !== '',
-          })),
-          used_by: id === undefined ? [] : referencesTo(document, kind, id),
-          accounts: kind === 'plan' ? ((await accounts()).get(id ?? '') ?? 0) : 0,
-        };
+        const isKnown = entry !== undefined || (kind === 'plan' && isBuiltIn(id));
+        if (id !== undefined && !isKnown) throw notFound(kind);
+        const onPlan = kind === 'plan' ? ((await accounts()).get(id ?? '') ?? 0) : 0;
+        const { environment } = found;
+        const file = catalogFileRecord(dependencies);
+        return entryRecord({ kind, id, entry, document, environment, file, accounts: onPlan });
       },
     }),
     sessionRoute({

@@ -13,10 +13,9 @@ import {
 import { type AccountAmount, createTotals } from '../../ledger/totals.ts';
 import { amountRecord, figuresRecord, holdRecord } from '../../operations/figure-records.ts';
 import type { MachineDependencies } from '../dependencies.ts';
-import { type List, wholeList } from '../edge/page.ts';
+import { wholeList } from '../edge/page.ts';
 import { type Route, sessionRoute } from '../edge/route.ts';
 import { PERIOD_QUERY, type PeriodQuery, readPeriod } from '../period.ts';
-import type { MoneyAccountRecord, MoneyRecord } from '../records/operator-catalog.ts';
 
 const QUERY = { days: PERIOD_QUERY.days };
 const LISTED = 10;
@@ -25,9 +24,9 @@ const KEPT_MS = 60_000;
 const NOTHING = sumModelFigures([]);
 
 export function moneyRoutes(dependencies: MachineDependencies): readonly Route<SignedInOperator>[] {
-  const { store, catalog, clock } = dependencies;
-  const totals = createTotals(store.database);
-  const readSeries = createModelSeriesReader(store.database);
+  const { catalog, clock } = dependencies;
+  const totals = createTotals(dependencies.store.database);
+  const read = createMoneyReader(dependencies);
   const asked = new Map<string, { at: number; rows: Promise<readonly AccountAmount[]> }>();
   return [
     sessionRoute({
@@ -35,59 +34,14 @@ export function moneyRoutes(dependencies: MachineDependencies): readonly Route<S
       path: '/money',
       permission: 'view',
       query: QUERY,
-      async handle({ query: { days = '30' } }): Promise<MoneyRecord> {
-        const period = readPeriod({ days }, clock());
-        const { edges } = period;
-        const { cells, behind } = await readSeries(edges);
-        const last = await readSeries(period.before);
-        const { usdPerMillion } = catalog();
-        const byModel = new Map<string, ModelFigures>();
-        const byBucket = edges.slice(0, -1).map(() => NOTHING);
-        for (const { bucket, group, figures } of cells) {
-          byModel.set(group, addModelFigures(byModel.get(group) ?? NOTHING, figures));
-          byBucket[bucket] = addModelFigures(byBucket[bucket] ?? NOTHING, figures);
-        }
-        const balances = await totals.balances();
-        return {
-          from: isoTime(edges[0] ?? 0),
-          to: isoTime(edges.at(-1) ?? 0),
-          step: days === '1' ? 'hour' : 'day',
-          before: figuresRecord(
-            sumModelFigures(last.cells.map(({ figures }) => figures)),
-            usdPerMillion,
-          ),
-          balances: {
-            accounts: balances.accounts,
-            posted: formatTokens(balances.posted),
-            posted_usd: formatUsd(balances.posted, usdPerMillion),
-            held: formatTokens(balances.held),
-            held_usd: formatUsd(balances.held, usdPerMillion),
-          },
-          totals: figuresRecord(sumModelFigures([...byModel.values()]), usdPerMillion),
-          models: [...byModel]
-            .toSorted(([, a], [, b]) => (a.debited > b.debited ? -1 : 1))
-            .map(([model, figures]) => ({ model, ...figuresRecord(figures, usdPerMillion) })),
-          series: byBucket.map((figures, bucket) => ({
-            at: isoTime(edges[bucket] ?? 0),
-            ...figuresRecord(figures, usdPerMillion),
-          })),
-          holds: {
-            open: (await store.books.openHolds()).count,
-            oldest: (await totals.oldestHolds(LISTED)).map(holdRecord),
-          },
-          largest_balances: (await totals.largestBalances(LISTED)).map((row) =>
-            amountRecord(row, usdPerMillion),
-          ),
-          behind,
-        };
-      },
+      handle: ({ query: { days = '30' } }) => read(days),
     }),
     sessionRoute({
       method: 'GET',
       path: '/money/spenders',
       permission: 'view',
       query: QUERY,
-      async handle({ query: { days = '30' } }): Promise<List<MoneyAccountRecord>> {
+      async handle({ query: { days = '30' } }) {
         const { usdPerMillion } = catalog();
         const rows = await spenders(days);
         return wholeList(rows.map((row) => amountRecord(row, usdPerMillion)));
@@ -106,4 +60,58 @@ export function moneyRoutes(dependencies: MachineDependencies): readonly Route<S
     rows.catch(() => asked.delete(days));
     return rows;
   }
+}
+
+/** Totals of the period, and of the one before until as much of it had passed. */
+export function createMoneyReader({ store, catalog, clock }: MachineDependencies) {
+  const totals = createTotals(store.database);
+  const readSeries = createModelSeriesReader(store.database);
+
+  return async (days: NonNullable<PeriodQuery['days']>) => {
+    const period = readPeriod({ days }, clock());
+    const { edges } = period;
+    const { cells, behind } = await readSeries(edges);
+    const last = await readSeries(period.before);
+    const { usdPerMillion } = catalog();
+    const byModel = new Map<string, ModelFigures>();
+    const byBucket = edges.slice(0, -1).map(() => NOTHING);
+    for (const { bucket, group, figures } of cells) {
+      byModel.set(group, addModelFigures(byModel.get(group) ?? NOTHING, figures));
+      byBucket[bucket] = addModelFigures(byBucket[bucket] ?? NOTHING, figures);
+    }
+    const balances = await totals.balances();
+    return {
+      from: isoTime(edges[0] ?? 0),
+      to: isoTime(edges.at(-1) ?? 0),
+      step: days === '1' ? 'hour' : 'day',
+      before: figuresRecord(
+        sumModelFigures(last.cells.map(({ figures }) => figures)),
+        usdPerMillion,
+      ),
+      balances: {
+        accounts: balances.accounts,
+        posted: formatTokens(balances.posted),
+        posted_usd: formatUsd(balances.posted, usdPerMillion),
+        held: formatTokens(balances.held),
+        held_usd: formatUsd(balances.held, usdPerMillion),
+      },
+      totals: figuresRecord(sumModelFigures([...byModel.values()]), usdPerMillion),
+      models: [...byModel]
+        .toSorted(([, a], [, b]) => (a.debited > b.debited ? -1 : 1))
+        .map(([model, figures]) => ({ model, ...figuresRecord(figures, usdPerMillion) })),
+      series: byBucket.map((figures, bucket) => ({
+        at: isoTime(edges[bucket] ?? 0),
+        ...figuresRecord(figures, usdPerMillion),
+      })),
+      holds: {
+        open: (await store.books.openHolds()).count,
+        oldest: (await totals.oldestHolds(LISTED)).map(holdRecord),
+      },
+      largest_balances: (await totals.largestBalances(LISTED)).map((row) =>
+        amountRecord(row, usdPerMillion),
+      ),
+      /** Requests not yet counted. */
+      behind,
+    } as const;
+  };
 }

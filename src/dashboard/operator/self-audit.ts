@@ -5,7 +5,6 @@ import type { SignedInOperator } from '../../identity/signed-in.ts';
 import type { MachineDependencies } from '../dependencies.ts';
 import { DashboardError } from '../edge/error.ts';
 import { type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
-import type { AuditStateRecord } from '../records/operator-server.ts';
 
 export function selfAuditRoutes({
   machine,
@@ -16,17 +15,17 @@ export function selfAuditRoutes({
       path: '/self-audit',
       permission: 'view',
       quiet: true,
-      handle: () => record(machine.audit.state()),
+      handle: () => auditStateRecord(machine.audit.state()),
     }),
     stepUpRoute({
       method: 'POST',
       path: '/self-audit/run',
       permission: 'audit.run',
-      handle(): AuditStateRecord {
+      handle() {
         if (!machine.audit.run()) {
           throw new DashboardError('conflict', 'An audit is already running. Wait for its result.');
         }
-        return record(machine.audit.state());
+        return auditStateRecord(machine.audit.state());
       },
     }),
   ];
@@ -34,7 +33,7 @@ export function selfAuditRoutes({
 
 type State = ReturnType<MachineDependencies['machine']['audit']['state']>;
 
-function record({ running, everyMs, last, differences, stopped }: State): AuditStateRecord {
+export function auditStateRecord({ running, everyMs, last, differences, stopped }: State) {
   return {
     running,
     every_seconds: Math.round(everyMs / 1_000),

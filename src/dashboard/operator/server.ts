@@ -15,7 +15,6 @@ import { alertRecord, countOpenAlerts, listAlerts } from '../../operations/alert
 import { dayTotals, minuteRecord } from '../../operations/figure-records.ts';
 import type { MachineDependencies } from '../dependencies.ts';
 import type { Reading } from '../edge/feed.ts';
-import type { MachineRecord } from '../records/operator-server.ts';
 
 const MINUTES = 60;
 const ALERTS = 5;
@@ -41,18 +40,15 @@ export function machineReader(dependencies: MachineDependencies) {
     return read;
   }
 
-  return async (): Promise<Reading & { readonly data: MachineRecord }> => {
+  return async () => {
     const read = await readSums();
     const data = await machineRecord(dependencies, read);
     // The lag changes constantly and must not trigger a message alone.
-    return { data, changes: JSON.stringify({ ...data, loop_lag_ms: 0 }) };
+    return { data, changes: JSON.stringify({ ...data, loop_lag_ms: 0 }) } satisfies Reading;
   };
 }
 
-async function machineRecord(
-  dependencies: MachineDependencies,
-  { balances, today }: Sums,
-): Promise<MachineRecord> {
+export async function machineRecord(dependencies: MachineDependencies, { balances, today }: Sums) {
   const { store, machine, operator, catalogStatus } = dependencies;
   const { maintenance, catalog } = operator();
   const { usdPerMillion } = catalog;
@@ -82,6 +78,7 @@ async function machineRecord(
       held: formatTokens(balances.held),
     },
     today: dayTotals(today, usdPerMillion),
+    /** The last hour. */
     minutes: machine.activity.minutes(MINUTES).map(minuteRecord),
     upstreams: {
       total: states.length,
@@ -94,11 +91,12 @@ async function machineRecord(
       loaded_at: isoTime(status.loadedAt),
       refused: status.refused !== undefined,
     },
+    /** The open ones: how many, and the latest of them. */
     alerts: {
       open: await countOpenAlerts(store.database),
       latest: (await listAlerts(store.database, 'open', ALERTS)).map(alertRecord),
     },
-  };
+  } as const;
 }
 
 /** What the operator has disabled is counted apart. */

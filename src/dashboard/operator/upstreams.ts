@@ -17,12 +17,6 @@ import {
 import type { MachineDependencies } from '../dependencies.ts';
 import { notFound } from '../edge/error.ts';
 import { type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
-import type {
-  PlaceModelRecord,
-  UpstreamDetailRecord,
-  UpstreamRecord,
-  UpstreamsRecord,
-} from '../records/operator-server.ts';
 import { changeOf } from './dependencies.ts';
 
 const MINUTES = 60;
@@ -36,10 +30,7 @@ export function upstreamRoutes(
   const { store, catalog, machine } = dependencies;
   const { activity } = machine;
 
-  async function read(): Promise<{
-    readonly records: UpstreamRecord[];
-    readonly disabled: Disabled;
-  }> {
+  async function read() {
     const disabled = await disabledPlaces(store, catalog());
     const records = dependencies
       .upstreams()
@@ -55,7 +46,7 @@ export function upstreamRoutes(
       path: '/upstreams',
       permission: 'view',
       quiet: true,
-      async handle(): Promise<UpstreamsRecord> {
+      async handle() {
         const { records, disabled } = await read();
         const forgotten = disabled.filter(({ known }) => !known).map(placeRecord);
         return { upstreams: records, forgotten };
@@ -66,26 +57,10 @@ export function upstreamRoutes(
       path: '/upstreams/:id',
       permission: 'view',
       quiet: true,
-      async handle({ param }): Promise<UpstreamDetailRecord> {
+      async handle({ param }) {
         const record = (await read()).records.find(({ id }) => id === param('id'));
         if (record === undefined) throw notFound('upstream');
-        return {
-          ...record,
-          minutes: minutesOf(record.id).map(({ at, attempts, failed, outputTokens }) => ({
-            at: isoTime(at),
-            attempts,
-            failed,
-            output_tokens: outputTokens,
-          })),
-          failures: activity.failures(record.id).map((each) => ({
-            at: isoTime(each.at),
-            request_id: each.requestId,
-            model: each.model,
-            credential: each.credential,
-            failure: each.failure,
-            duration_ms: each.durationMs,
-          })),
-        };
+        return upstreamDetail(record, minutesOf(record.id), activity.failures(record.id));
       },
     }),
     stepUpRoute({
@@ -121,12 +96,37 @@ export function upstreamRoutes(
   ];
 }
 
-function upstreamRecord(
+/** With the last hour, minute by minute, and the latest failures. */
+export function upstreamDetail(
+  record: ReturnType<typeof upstreamRecord>,
+  minutes: readonly UpstreamMinute[],
+  failures: ReturnType<MachineDependencies['machine']['activity']['failures']>,
+) {
+  return {
+    ...record,
+    minutes: minutes.map(({ at, attempts, failed, outputTokens }) => ({
+      at: isoTime(at),
+      attempts,
+      failed,
+      output_tokens: outputTokens,
+    })),
+    failures: failures.map((each) => ({
+      at: isoTime(each.at),
+      request_id: each.requestId,
+      model: each.model,
+      credential: each.credential,
+      failure: each.failure,
+      duration_ms: each.durationMs,
+    })),
+  };
+}
+
+export function upstreamRecord(
   catalog: Catalog,
   state: UpstreamState,
   disabled: Disabled,
   minutes: readonly UpstreamMinute[],
-): UpstreamRecord {
+) {
   const upstream = catalog.upstreams.get(state.upstream);
   const remote = upstream === undefined || upstream.dialect === 'demo' ? undefined : upstream;
   const whole = disabled.find((each) => each.upstream === state.upstream && !each.model);
@@ -140,6 +140,7 @@ function upstreamRecord(
     profile: remote?.profileName ?? null,
     base_url: remote?.baseUrl ?? null,
     state: whole === undefined ? upstreamState(state) : 'disabled',
+    /** The whole upstream; null if in service. */
     disabled: whole === undefined ? null : { reason: whole.reason, since: isoTime(whole.since) },
     in_flight: state.inFlight,
     max_in_flight: upstream?.concurrency.maxInFlight ?? 0,
@@ -156,15 +157,11 @@ function upstreamRecord(
       failed: sum('failed'),
       output_tokens: sum('outputTokens'),
     },
-  };
+  } as const;
 }
 
 /** One row per placement: a model may have two at the same upstream, which share a breaker. */
-function modelRecords(
-  { models }: Catalog,
-  state: UpstreamState,
-  disabled: Disabled,
-): PlaceModelRecord[] {
+function modelRecords({ models }: Catalog, state: UpstreamState, disabled: Disabled) {
   return models.flatMap(({ slug, servedBy }) =>
     servedBy
       .filter(({ upstream }) => upstream === state.upstream)
@@ -175,14 +172,16 @@ function modelRecords(
         );
         return {
           model: slug,
+          /** The model's name at the upstream. */
           upstream_model: placement.model,
           weight: placement.weight,
           state: placeState(known),
           breaker: known?.breaker ?? 'closed',
           breaker_until: known?.untilMs === undefined ? null : isoTime(known.untilMs),
           disabled: known?.disabled === true,
+          /** Set if only this model is out of service. */
           disabled_reason: alone?.reason ?? null,
-        };
+        } as const;
       }),
   );
 }

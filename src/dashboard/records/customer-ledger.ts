@@ -3,22 +3,9 @@
 
 import type { checkReceipts } from '../../operations/receipt-steps.ts';
 import type { showReceipt } from '../../operations/receipts.ts';
+import type { entryRecord } from '../customer/ledger.ts';
 
-export type LedgerEntryRecord = {
-  /** Its number in the chain of receipts. */
-  readonly sequence: number;
-  readonly kind: 'request' | 'credit' | 'grant' | 'redemption' | 'adjustment';
-  /** The id of the request or movement, which finds the receipt. */
-  readonly id: string;
-  readonly at: string;
-  /** The request's model; null for a movement. */
-  readonly model: string | null;
-  /** The change of the balance in service tokens. */
-  readonly amount: string;
-  readonly amount_usd: string;
-  /** The balance after it, including reserved amounts. */
-  readonly balance: string;
-};
+export type LedgerEntryRecord = ReturnType<typeof entryRecord>;
 
 export type ReceiptRecord = Awaited<ReturnType<typeof showReceipt>>;
 

@@ -1,28 +1,13 @@
 // The customer's start page, and the part updated by the live feed.
 
+import type { openRecord, spendRecord } from '../customer/spend-records.ts';
 import type { LimitUsageRecord, OwnAccountRecord } from './account.ts';
 import type { ConnectionRecord, KeyRecord } from './key.ts';
 
-export type SpendRecord = {
-  readonly requests: number;
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  readonly spent: string;
-  readonly spent_usd: string;
-};
+export type SpendRecord = ReturnType<typeof spendRecord>;
 
 /** A UTC day, such as 2026-11-21. */
 export type SpendDayRecord = SpendRecord & { readonly day: string };
-
-export type OpenRequestRecord = {
-  readonly request_id: string;
-  readonly model: string;
-  readonly key_id: string;
-  readonly format: 'chat' | 'messages';
-  readonly stream: boolean;
-  readonly started_at: string;
-  readonly reserved: string;
-};
 
 /** The live part. */
 export type LiveRecord = {
@@ -30,7 +15,7 @@ export type LiveRecord = {
   readonly usage: LimitUsageRecord;
   readonly today: SpendRecord;
   /** The newest requests with an open hold. */
-  readonly open_requests: readonly OpenRequestRecord[];
+  readonly open_requests: readonly ReturnType<typeof openRecord>[];
 };
 
 export type NoticeRecord =

@@ -23,7 +23,7 @@ import { priceRoutes } from '../../../src/dashboard/operator/prices.ts';
 import { selfAuditRoutes } from '../../../src/dashboard/operator/self-audit.ts';
 import { speedRoutes } from '../../../src/dashboard/operator/speeds.ts';
 import { upstreamRoutes } from '../../../src/dashboard/operator/upstreams.ts';
-import type { ListedNodeRecord } from '../../../src/dashboard/records/operator-server.ts';
+import type { ListedNodeRecord } from '../../../src/dashboard/records/operator-node.ts';
 import type { AuditState } from '../../../src/ledger/audit.ts';
 import { createActivity } from '../../../src/observe/activity.ts';
 import { createRaisedAlerts } from '../../../src/observe/raised-alerts.ts';

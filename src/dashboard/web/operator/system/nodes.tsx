@@ -1,6 +1,6 @@
 // The server processes: leader, addresses and health.
 
-import type { NodeRecord } from '../../../records/operator-server.ts';
+import type { NodeRecord } from '../../../records/operator-node.ts';
 import { t } from '../../text/t.ts';
 import { formatCompact, formatCount, formatMilliseconds } from '../../ui/format.ts';
 import { Alert, Card, Facts, Loaded, Page } from '../../ui/parts.tsx';
