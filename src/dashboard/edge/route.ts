@@ -115,6 +115,16 @@ const routesOf =
 /** A route for signed-in users. */
 export const sessionRoute = routesOf<SignedIn>('session');
 
+/** A route of the console that only reads, and that every role may read. */
+export function viewRoute<Query extends TProperties = Empty>(
+  definition: Omit<
+    Definition<SignedInOperator, Empty, Query>,
+    'method' | 'permission' | 'standings' | 'body'
+  >,
+): Route<SignedInOperator> {
+  return sessionRoute({ ...definition, method: 'GET', permission: 'view' });
+}
+
 /** A route for actions that need a recently confirmed password. */
 export const stepUpRoute = routesOf<SignedIn>('step-up');
 

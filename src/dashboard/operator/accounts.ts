@@ -20,7 +20,7 @@ import { createExports } from '../customer/exports.ts';
 import { CSV_TYPE } from '../customer/requests-csv.ts';
 import { createUsageReader, USAGE_QUERY } from '../customer/usage.ts';
 import { type List, PAGE_QUERY, sortedList, sortedQuery, wholeList } from '../edge/page.ts';
-import { oneOf, type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
+import { oneOf, type Route, sessionRoute, stepUpRoute, viewRoute } from '../edge/route.ts';
 import { listKeys } from '../key-bounds.ts';
 import type { UsageRecord } from '../records/customer-usage.ts';
 import type { BoundKeyRecord } from '../records/key.ts';
@@ -52,17 +52,13 @@ export function accountRoutes(
   const readUsage = createUsageReader(dependencies);
 
   return [
-    sessionRoute({
-      method: 'GET',
+    viewRoute({
       path: '/plan-names',
-      permission: 'view',
       handle: (): List<PlanRecord> =>
         wholeList([...parts.catalog().plans.values()].map(({ slug, name }) => ({ slug, name }))),
     }),
-    sessionRoute({
-      method: 'GET',
+    viewRoute({
       path: '/accounts',
-      permission: 'view',
       query: { ...sortedQuery(ACCOUNT_FIELDS), ...ACCOUNT_FILTER },
       handle: ({ query }): Promise<List<ListedAccountRecord>> =>
         sortedList(
@@ -107,26 +103,20 @@ export function accountRoutes(
         return { account: await readAccount(parts, account.id), key };
       },
     }),
-    sessionRoute({
-      method: 'GET',
+    viewRoute({
       path: '/accounts/:id',
-      permission: 'view',
       handle: async ({ param }): Promise<AccountDetailRecord> => detail(dependencies, param('id')),
     }),
-    sessionRoute({
-      method: 'GET',
+    viewRoute({
       path: '/accounts/:id/keys',
-      permission: 'view',
       query: PAGE_QUERY,
       async handle({ param, query }): Promise<List<BoundKeyRecord>> {
         const { id } = await accounts.get(param('id'));
         return listKeys(parts, id, query);
       },
     }),
-    sessionRoute({
-      method: 'GET',
+    viewRoute({
       path: '/accounts/:id/usage',
-      permission: 'view',
       query: USAGE_QUERY,
       async handle({ param, query }): Promise<UsageRecord> {
         const { id } = await accounts.get(param('id'));

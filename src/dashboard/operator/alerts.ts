@@ -5,7 +5,7 @@ import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { acknowledgeAlert, alertRecord, listAlerts } from '../../operations/alerts.ts';
 import type { MachineDependencies } from '../dependencies.ts';
 import { type List, wholeList } from '../edge/page.ts';
-import { type Route, sessionRoute } from '../edge/route.ts';
+import { type Route, sessionRoute, viewRoute } from '../edge/route.ts';
 import { readTime } from '../period.ts';
 import type { AlertRecord } from '../records/operator-server.ts';
 import { changeOf } from './dependencies.ts';
@@ -13,10 +13,8 @@ import { changeOf } from './dependencies.ts';
 export function alertRoutes(dependencies: MachineDependencies): readonly Route<SignedInOperator>[] {
   const { store, machine } = dependencies;
   return [
-    sessionRoute({
-      method: 'GET',
+    viewRoute({
       path: '/alerts',
-      permission: 'view',
       quiet: true,
       async handle(): Promise<List<AlertRecord>> {
         await machine.storeAlerts();

@@ -6,7 +6,7 @@ import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { approvalRecord, listApprovals } from '../../operations/approval-records.ts';
 import { type Approver, approve, createApprovedCodes, reject } from '../../operations/approvals.ts';
 import { type List, numberedList, PAGE_QUERY } from '../edge/page.ts';
-import { type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
+import { type Route, stepUpRoute, viewRoute } from '../edge/route.ts';
 import type { ApprovalRecord, CreatedCodesRecord } from '../records/operator-lists.ts';
 import { changeOf, type PeopleDependencies, partsOf } from './dependencies.ts';
 
@@ -16,10 +16,8 @@ export function approvalRoutes(
   const parts = partsOf(dependencies);
   const { database, clock } = parts;
   return [
-    sessionRoute({
-      method: 'GET',
+    viewRoute({
       path: '/approvals',
-      permission: 'view',
       query: PAGE_QUERY,
       quiet: true,
       handle: ({ query }): Promise<List<ApprovalRecord>> =>

@@ -4,7 +4,7 @@ import { Type } from '@sinclair/typebox';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { auditEventRecord, readTrail } from '../../operations/audit.ts';
 import { type List, numberedList, PAGE_QUERY } from '../edge/page.ts';
-import { type Route, sessionRoute } from '../edge/route.ts';
+import { type Route, viewRoute } from '../edge/route.ts';
 import type { AuditEventRecord } from '../records/operator-lists.ts';
 import type { PeopleDependencies } from './dependencies.ts';
 
@@ -12,10 +12,8 @@ const TEXT = Type.Optional(Type.String({ minLength: 1, maxLength: 300 }));
 
 export function auditRoutes({ store }: PeopleDependencies): readonly Route<SignedInOperator>[] {
   return [
-    sessionRoute({
-      method: 'GET',
+    viewRoute({
       path: '/audit',
-      permission: 'view',
       query: { ...PAGE_QUERY, account: TEXT, actor: TEXT, action: TEXT, subject: TEXT },
       handle({ query }): Promise<List<AuditEventRecord>> {
         const { account, actor, action, subject } = query;

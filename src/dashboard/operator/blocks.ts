@@ -6,7 +6,7 @@ import { type ListedBlock, listBlocks } from '../../identity/block-list.ts';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { addBlock, blockRecord, removeBlock } from '../../operations/blocks.ts';
 import { type List, numberedList, PAGE_QUERY } from '../edge/page.ts';
-import { oneOf, type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
+import { oneOf, type Route, stepUpRoute, viewRoute } from '../edge/route.ts';
 import type { BlockRecord, ListedBlockRecord } from '../records/operator-lists.ts';
 import { type PeopleDependencies, partsOf } from './dependencies.ts';
 import { readFuture } from './expiry.ts';
@@ -19,10 +19,8 @@ export function blockRoutes(dependencies: PeopleDependencies): readonly Route<Si
   const parts = partsOf(dependencies);
   const { database, clock } = parts;
   return [
-    sessionRoute({
-      method: 'GET',
+    viewRoute({
       path: '/blocks',
-      permission: 'view',
       query: { ...PAGE_QUERY, kind: Type.Optional(KIND) },
       handle: ({ query }): Promise<List<ListedBlockRecord>> =>
         numberedList(

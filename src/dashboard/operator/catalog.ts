@@ -7,7 +7,7 @@ import { auditChange } from '../../identity/audit.ts';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { checkCatalog, digestOnDisk } from '../../operations/catalog.ts';
 import type { MachineDependencies } from '../dependencies.ts';
-import { type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
+import { type Route, sessionRoute, stepUpRoute, viewRoute } from '../edge/route.ts';
 import { changeOf } from './dependencies.ts';
 
 export function catalogRoutes(
@@ -15,10 +15,8 @@ export function catalogRoutes(
 ): readonly Route<SignedInOperator>[] {
   const { machine, clock, store } = dependencies;
   return [
-    sessionRoute({
-      method: 'GET',
+    viewRoute({
       path: '/catalog',
-      permission: 'view',
       handle: () => catalogRecord(dependencies),
     }),
     sessionRoute({

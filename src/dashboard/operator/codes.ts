@@ -7,7 +7,7 @@ import { approvalRecord } from '../../operations/approval-records.ts';
 import { askCodes, needsApproval, totalOf } from '../../operations/approvals.ts';
 import { CODE_COUNT_MAX, codeRecord, createNewCodes, revokeCode } from '../../operations/codes.ts';
 import { type List, sortedList, sortedQuery } from '../edge/page.ts';
-import { type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
+import { type Route, stepUpRoute, viewRoute } from '../edge/route.ts';
 import type { ApprovalRecord, CodeRecord, CreatedCodesRecord } from '../records/operator-lists.ts';
 import { approverOf } from './approvals.ts';
 import { type PeopleDependencies, partsOf } from './dependencies.ts';
@@ -17,10 +17,8 @@ export function codeRoutes(dependencies: PeopleDependencies): readonly Route<Sig
   const parts = partsOf(dependencies);
   const { database, clock } = parts;
   return [
-    sessionRoute({
-      method: 'GET',
+    viewRoute({
       path: '/codes',
-      permission: 'view',
       query: sortedQuery(['created', 'amount', 'expires']),
       handle: ({ query }): Promise<List<CodeRecord>> =>
         sortedList(

@@ -17,7 +17,7 @@ import {
 } from '../../operations/catalog-entries.ts';
 import type { MachineDependencies } from '../dependencies.ts';
 import { invalidRequest, notFound } from '../edge/error.ts';
-import { oneOf, type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
+import { oneOf, type Route, sessionRoute, stepUpRoute, viewRoute } from '../edge/route.ts';
 import type {
   EntryCheckRecord,
   EntryPublishedRecord,
@@ -56,10 +56,8 @@ export function entryRoutes(dependencies: MachineDependencies): readonly Route<S
   }
 
   return [
-    sessionRoute({
-      method: 'GET',
+    viewRoute({
       path: '/catalog/plans',
-      permission: 'view',
       async handle(): Promise<PlansRecord> {
         const onPlan = await accounts();
         const inFile = entriesOf(documentOrEmpty(machine.findCatalog), 'plan');
@@ -69,10 +67,8 @@ export function entryRoutes(dependencies: MachineDependencies): readonly Route<S
         return { plans, file: catalogFileRecord(dependencies) };
       },
     }),
-    sessionRoute({
-      method: 'GET',
+    viewRoute({
       path: '/catalog/entries/:kind',
-      permission: 'view',
       query: { id: Type.Optional(NAME) },
       async handle({ param, query: { id } }) {
         const kind = kindOf(param('kind'));

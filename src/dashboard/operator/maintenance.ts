@@ -2,7 +2,7 @@
 
 import { Type } from '@sinclair/typebox';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
-import { type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
+import { type Route, stepUpRoute, viewRoute } from '../edge/route.ts';
 import type { MaintenanceRecord } from '../records/operator-lists.ts';
 import type { PeopleDependencies } from './dependencies.ts';
 
@@ -14,7 +14,7 @@ export function maintenanceRoutes({
     return { maintenance: on, message };
   };
   return [
-    sessionRoute({ method: 'GET', path: '/maintenance', permission: 'view', handle: read }),
+    viewRoute({ path: '/maintenance', handle: read }),
     stepUpRoute({
       method: 'POST',
       path: '/maintenance',

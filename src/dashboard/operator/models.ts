@@ -9,7 +9,7 @@ import { clearIncident, incidentRecord, setIncident } from '../../operations/inc
 import { operatorModelRecord } from '../../operations/operator-model.ts';
 import type { MachineDependencies } from '../dependencies.ts';
 import type { List } from '../edge/page.ts';
-import { type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
+import { type Route, stepUpRoute, viewRoute } from '../edge/route.ts';
 import { modelNames } from '../model-names.ts';
 import type { ModelNameRecord } from '../records/model.ts';
 import type { IncidentRecord, OperatorModelsRecord } from '../records/operator-catalog.ts';
@@ -29,16 +29,12 @@ export function modelRoutes(dependencies: MachineDependencies): readonly Route<S
   }
 
   return [
-    sessionRoute({
-      method: 'GET',
+    viewRoute({
       path: '/model-names',
-      permission: 'view',
       handle: (): List<ModelNameRecord> => modelNames(catalog().models),
     }),
-    sessionRoute({
-      method: 'GET',
+    viewRoute({
       path: '/models',
-      permission: 'view',
       quiet: true,
       async handle(): Promise<OperatorModelsRecord> {
         const used = await lastDay('model');

@@ -14,7 +14,7 @@ import { type AccountAmount, createTotals } from '../../ledger/totals.ts';
 import { amountRecord, figuresRecord, holdRecord } from '../../operations/figure-records.ts';
 import type { MachineDependencies } from '../dependencies.ts';
 import { wholeList } from '../edge/page.ts';
-import { type Route, sessionRoute } from '../edge/route.ts';
+import { type Route, viewRoute } from '../edge/route.ts';
 import { PERIOD_QUERY, type PeriodQuery, readPeriod } from '../period.ts';
 
 const QUERY = { days: PERIOD_QUERY.days };
@@ -29,17 +29,13 @@ export function moneyRoutes(dependencies: MachineDependencies): readonly Route<S
   const read = createMoneyReader(dependencies);
   const asked = new Map<string, { at: number; rows: Promise<readonly AccountAmount[]> }>();
   return [
-    sessionRoute({
-      method: 'GET',
+    viewRoute({
       path: '/money',
-      permission: 'view',
       query: QUERY,
       handle: ({ query: { days = '30' } }) => read(days),
     }),
-    sessionRoute({
-      method: 'GET',
+    viewRoute({
       path: '/money/spenders',
-      permission: 'view',
       query: QUERY,
       async handle({ query: { days = '30' } }) {
         const { usdPerMillion } = catalog();

@@ -9,7 +9,7 @@ import { approvalRecord } from '../../operations/approval-records.ts';
 import { askMovement, needsApproval, totalOf } from '../../operations/approvals.ts';
 import { movedRecord, moveMoney, movementRecord } from '../../operations/movements.ts';
 import { type List, numberedList, PAGE_QUERY } from '../edge/page.ts';
-import { oneOf, type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
+import { oneOf, type Route, stepUpRoute, viewRoute } from '../edge/route.ts';
 import type { MovedRecord, MovementRecord } from '../records/operator-account.ts';
 import type { ApprovalRecord } from '../records/operator-lists.ts';
 import { approverOf } from './approvals.ts';
@@ -20,10 +20,8 @@ export function movementRoutes(
 ): readonly Route<SignedInOperator>[] {
   const parts = partsOf(dependencies);
   return [
-    sessionRoute({
-      method: 'GET',
+    viewRoute({
       path: '/accounts/:id/movements',
-      permission: 'view',
       query: PAGE_QUERY,
       async handle({ param, query }): Promise<List<MovementRecord>> {
         const { id } = await parts.accounts.get(param('id'));

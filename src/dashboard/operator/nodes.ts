@@ -3,16 +3,14 @@
 import type { SignedInOperator } from '../../identity/signed-in.ts';
 import type { MachineDependencies } from '../dependencies.ts';
 import { type List, wholeList } from '../edge/page.ts';
-import { type Route, sessionRoute } from '../edge/route.ts';
+import { type Route, viewRoute } from '../edge/route.ts';
 import type { NodeRecord } from '../records/operator-node.ts';
 
 export function nodeRoutes(dependencies: MachineDependencies): readonly Route<SignedInOperator>[] {
   const { machine } = dependencies;
   return [
-    sessionRoute({
-      method: 'GET',
+    viewRoute({
       path: '/nodes',
-      permission: 'view',
       quiet: true,
       async handle(): Promise<List<NodeRecord>> {
         const own = machine.node();

@@ -4,7 +4,7 @@ import { isoTime } from '../../core/calendar.ts';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
 import type { MachineDependencies } from '../dependencies.ts';
 import { createFeeds } from '../edge/feed.ts';
-import { type Route, sessionRoute } from '../edge/route.ts';
+import { type Route, viewRoute } from '../edge/route.ts';
 import type { OperatorOverviewRecord } from '../records/operator-server.ts';
 import { machineReader } from './server.ts';
 
@@ -14,20 +14,16 @@ export function overviewRoutes(
   const feeds = createFeeds(dependencies);
   const read = machineReader(dependencies);
   return [
-    sessionRoute({
-      method: 'GET',
+    viewRoute({
       path: '/overview',
-      permission: 'view',
       async handle(): Promise<OperatorOverviewRecord> {
         const { version, startedAt } = dependencies.machine.node();
         const { data } = await read();
         return { version, started_at: isoTime(startedAt), live: data };
       },
     }),
-    sessionRoute({
-      method: 'GET',
+    viewRoute({
       path: '/feed',
-      permission: 'view',
       quiet: true,
       // The feed limit is per operator; the data is the same for all.
       handle: (call) => feeds.open(call, { key: call.who.userId, start: () => read }),

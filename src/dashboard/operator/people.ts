@@ -8,7 +8,7 @@ import { inviteRecord, operatorRecord } from '../../operations/people.ts';
 import type { ConsoleDependencies } from '../dependencies.ts';
 import { DashboardError, notFound } from '../edge/error.ts';
 import { type List, numberedList, PAGE_QUERY, wholeList } from '../edge/page.ts';
-import { oneOf, type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
+import { oneOf, type Route, stepUpRoute, viewRoute } from '../edge/route.ts';
 import type {
   CreatedInviteRecord,
   InviteRecord,
@@ -28,10 +28,8 @@ export function peopleRoutes(dependencies: Dependencies): readonly Route<SignedI
 function inviteRoutes({ signIn, clock }: Dependencies): readonly Route<SignedInOperator>[] {
   const { invites, links } = signIn;
   return [
-    sessionRoute({
-      method: 'GET',
+    viewRoute({
       path: '/invites',
-      permission: 'view',
       query: PAGE_QUERY,
       handle: ({ query }): Promise<List<InviteRecord>> =>
         numberedList(
@@ -76,10 +74,8 @@ function operatorRoutes({ signIn }: Dependencies): readonly Route<SignedInOperat
   }
 
   return [
-    sessionRoute({
-      method: 'GET',
+    viewRoute({
       path: '/operators',
-      permission: 'view',
       handle: async (): Promise<List<OperatorRecord>> =>
         wholeList((await operators.list()).map(operatorRecord)),
     }),

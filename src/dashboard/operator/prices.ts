@@ -10,7 +10,7 @@ import { OperationError } from '../../operations/error.ts';
 import { priceSheet } from '../../operations/price-sheet.ts';
 import { draftSummary, preparePrices, publishPrices } from '../../operations/publish-prices.ts';
 import type { MachineDependencies } from '../dependencies.ts';
-import { type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
+import { type Route, sessionRoute, stepUpRoute, viewRoute } from '../edge/route.ts';
 import type {
   DraftCheckRecord,
   PriceBookRecord,
@@ -26,10 +26,8 @@ export function priceRoutes(dependencies: MachineDependencies): readonly Route<S
   const { catalog, machine, clock } = dependencies;
   const whatIf = createWhatIf(dependencies);
   return [
-    sessionRoute({
-      method: 'GET',
+    viewRoute({
       path: '/prices',
-      permission: 'view',
       handle: priceBook,
     }),
     sessionRoute({

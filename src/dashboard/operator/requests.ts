@@ -14,7 +14,7 @@ import { createFeeds } from '../edge/feed.ts';
 import { type List, logList, PAGE_QUERY, readLogPlace, readPage } from '../edge/page.ts';
 import { logEntryRecord, refusedRecord } from '../edge/problem.ts';
 import { REQUEST_QUERY, readRequestFilter } from '../edge/request-query.ts';
-import { type Route, sessionRoute } from '../edge/route.ts';
+import { type Route, viewRoute } from '../edge/route.ts';
 import type {
   LoggedRequestRecord,
   NewestRequestRecord,
@@ -58,10 +58,8 @@ export function requestRoutes(
   }
 
   return [
-    sessionRoute({
-      method: 'GET',
+    viewRoute({
       path: '/requests',
-      permission: 'view',
       query: { ...PAGE_QUERY, ...QUERY },
       async handle({ query }): Promise<List<LoggedRequestRecord>> {
         const page = readPage(query);
@@ -75,18 +73,14 @@ export function requestRoutes(
         );
       },
     }),
-    sessionRoute({
-      method: 'GET',
+    viewRoute({
       path: '/requests/feed',
-      permission: 'view',
       quiet: true,
       // The feed limit is per operator; the data is the same for all.
       handle: (call) => feeds.open(call, { key: call.who.userId, start: () => readNewest }),
     }),
-    sessionRoute({
-      method: 'GET',
+    viewRoute({
       path: '/accounts/:id/requests',
-      permission: 'view',
       query: PAGE_QUERY,
       async handle({ param, query }): Promise<List<LoggedRequestRecord>> {
         const page = readPage(query);
@@ -94,10 +88,8 @@ export function requestRoutes(
         return shown(await createRequestLog(lists, id)({}, page.limit, readLogPlace(page)));
       },
     }),
-    sessionRoute({
-      method: 'GET',
+    viewRoute({
       path: '/requests/:id',
-      permission: 'view',
       async handle({ param }): Promise<OperatorRequestRecord | OperatorRefusalRecord> {
         const [refused] = await lists.refusals.search(undefined, param('id'), 1);
         if (refused?.id === param('id')) {

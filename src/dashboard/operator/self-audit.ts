@@ -4,16 +4,14 @@ import { isoTime } from '../../core/calendar.ts';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
 import type { MachineDependencies } from '../dependencies.ts';
 import { DashboardError } from '../edge/error.ts';
-import { type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
+import { type Route, stepUpRoute, viewRoute } from '../edge/route.ts';
 
 export function selfAuditRoutes({
   machine,
 }: MachineDependencies): readonly Route<SignedInOperator>[] {
   return [
-    sessionRoute({
-      method: 'GET',
+    viewRoute({
       path: '/self-audit',
-      permission: 'view',
       quiet: true,
       handle: () => auditStateRecord(machine.audit.state()),
     }),

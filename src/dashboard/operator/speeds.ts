@@ -5,7 +5,7 @@ import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { createSpeedReader } from '../../ledger/series/speeds.ts';
 import type { MachineDependencies } from '../dependencies.ts';
 import { notFound } from '../edge/error.ts';
-import { type Route, sessionRoute } from '../edge/route.ts';
+import { type Route, viewRoute } from '../edge/route.ts';
 import { PERIOD_QUERY, readPeriod } from '../period.ts';
 import type { SpeedsRecord } from '../records/speeds.ts';
 import { speedsRecord } from '../speeds.ts';
@@ -14,10 +14,8 @@ export function speedRoutes(dependencies: MachineDependencies): readonly Route<S
   const { store, catalog, clock } = dependencies;
   const readSpeeds = createSpeedReader(store.database);
   return [
-    sessionRoute({
-      method: 'GET',
+    viewRoute({
       path: '/upstreams/:id/speeds',
-      permission: 'view',
       quiet: true,
       query: {
         ...PERIOD_QUERY,
@@ -31,10 +29,8 @@ export function speedRoutes(dependencies: MachineDependencies): readonly Route<S
         return speedsRecord(period, await readSpeeds({ subject, edges, model: query.model }));
       },
     }),
-    sessionRoute({
-      method: 'GET',
+    viewRoute({
       path: '/models/:id/speeds',
-      permission: 'view',
       quiet: true,
       query: PERIOD_QUERY,
       async handle({ param, query }): Promise<SpeedsRecord> {

@@ -16,7 +16,7 @@ import {
 } from '../../operations/upstreams.ts';
 import type { MachineDependencies } from '../dependencies.ts';
 import { notFound } from '../edge/error.ts';
-import { type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
+import { type Route, stepUpRoute, viewRoute } from '../edge/route.ts';
 import { changeOf } from './dependencies.ts';
 
 const MINUTES = 60;
@@ -41,10 +41,8 @@ export function upstreamRoutes(
   const minutesOf = (id: string) => activity.upstreamMinutes(id, MINUTES);
 
   return [
-    sessionRoute({
-      method: 'GET',
+    viewRoute({
       path: '/upstreams',
-      permission: 'view',
       quiet: true,
       async handle() {
         const { records, disabled } = await read();
@@ -52,10 +50,8 @@ export function upstreamRoutes(
         return { upstreams: records, forgotten };
       },
     }),
-    sessionRoute({
-      method: 'GET',
+    viewRoute({
       path: '/upstreams/:id',
-      permission: 'view',
       quiet: true,
       async handle({ param }) {
         const record = (await read()).records.find(({ id }) => id === param('id'));
