@@ -14,17 +14,10 @@ import {
 } from '../operations/account-records.ts';
 import { changeStanding, createAccount } from '../operations/accounts.ts';
 import type { OperationDependencies } from '../operations/dependencies.ts';
-import {
-  addCommand,
-  addGroup,
-  listOutput,
-  OPERATOR,
-  type Output,
-  type Perform,
-  shortTime,
-} from './command.ts';
+import { addCommand, addGroup, OPERATOR, type Output, type Perform, shortTime } from './command.ts';
 import type { Context } from './context.ts';
 import { keyTable } from './key.ts';
+import { listOutput } from './list-output.ts';
 import { addMovementCommands } from './movement.ts';
 import { openAccounts } from './open-operations.ts';
 import { openPeople } from './operator.ts';

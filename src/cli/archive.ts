@@ -13,16 +13,9 @@ import {
 } from '../ledger/archive/anchors.ts';
 import { archiveDirectory, fileNames } from '../operations/archive/files.ts';
 import type { Store } from '../operations/store.ts';
-import {
-  addCommand,
-  addGroup,
-  CommandError,
-  listOutput,
-  type Output,
-  type Perform,
-  shortInstant,
-} from './command.ts';
+import { addCommand, addGroup, CommandError, type Output, type Perform } from './command.ts';
 import type { Context } from './context.ts';
+import { listOutput, shortInstant } from './list-output.ts';
 import { readSpan } from './period.ts';
 
 export function addArchiveCommands(program: Command, perform: Perform): void {

@@ -3,15 +3,10 @@
 
 import type { Command } from 'commander';
 import { auditEventRecord, readTrail } from '../operations/audit.ts';
-import {
-  addCommand,
-  listOutput,
-  type Output,
-  type Perform,
-  parseCount,
-  shortInstant,
-} from './command.ts';
+import { addCommand, type Output, type Perform } from './command.ts';
 import type { Context } from './context.ts';
+import { listOutput, shortInstant } from './list-output.ts';
+import { parseCount } from './parse.ts';
 
 type Options = {
   readonly account?: string;

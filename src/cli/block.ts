@@ -3,18 +3,10 @@
 import { Argument, type Command } from 'commander';
 import type { Block } from '../identity/blocks.ts';
 import { addBlock, blockRecord, removeBlock } from '../operations/blocks.ts';
-import {
-  addCommand,
-  addGroup,
-  listOutput,
-  OPERATOR,
-  type Output,
-  type Perform,
-  parseDuration,
-  shortInstant,
-  shortTime,
-} from './command.ts';
+import { addCommand, addGroup, OPERATOR, type Output, type Perform, shortTime } from './command.ts';
 import type { Context } from './context.ts';
+import { listOutput, shortInstant } from './list-output.ts';
+import { parseDuration } from './parse.ts';
 
 export function addBlockCommands(program: Command, perform: Perform): void {
   const group = addGroup(program, 'block', 'refuse accounts, keys and networks');

@@ -16,16 +16,14 @@ import {
   addCommand,
   addGroup,
   CommandError,
-  listOutput,
   OPERATOR,
   type Output,
   type Perform,
-  parseCount,
-  parseExpiry,
-  shortInstant,
 } from './command.ts';
 import type { Context } from './context.ts';
+import { listOutput, shortInstant } from './list-output.ts';
 import { openAccounts, openParts } from './open-operations.ts';
+import { parseCount, parseExpiry } from './parse.ts';
 
 export function addCodeCommands(program: Command, perform: Perform): void {
   const group = addGroup(program, 'code', 'make, list, revoke and redeem codes worth tokens');

@@ -2,8 +2,6 @@
 // which the program prints as text or JSON. No command prints or exits by itself.
 
 import type { Command, OptionValues } from 'commander';
-import { isDay, parseInstant } from '../core/instant.ts';
-import { parseDecimal } from '../core/money.ts';
 import type { Context } from './context.ts';
 
 /** `text` is for people, without a trailing line break; `json` is one document for programs. */
@@ -15,8 +13,6 @@ export type Output = {
   /** 0 where absent. */
   readonly exitCode?: number;
 };
-
-const DURATION_MS_MAX = 3_650 * 86_400_000;
 
 /** The actor of commands in the audit trail. */
 export const OPERATOR = 'operator';
@@ -56,54 +52,6 @@ export function addGroup(program: Command, name: string, about: string): Command
   return program.command(name).description(about).helpCommand(false);
 }
 
-/** Parses a whole number of at least 1. Throws `invalid_number` that names `option`. */
-export function parseCount(text: string | undefined, option: string): number | undefined {
-  if (text === undefined) return undefined;
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new CommandError('invalid_number', `${option} needs a whole number from 1 to 999999999.`);
-}
-
-/** Parses such as `0.5` or `20%` to 10⁻⁴ of a percent. Throws `invalid_number` that names `option`. */
-export function parsePercent(text: string, option: string): bigint {
-  const value = parseDecimal(text.replace(/ ?%$/, ''), 4);
-  if (value !== undefined && value >= 0n) return value;
-  throw new CommandError('invalid_number', `${option} needs a percentage such as 0.5 or 20%.`);
-}
-
-/** The error of an option that names nothing; `names` are those of `where`. */
-export function oneOf(option: string, where: string, names: Iterable<string>): CommandError {
-  const list = [...names].toSorted().join(', ');
-  return new CommandError('unknown_name', `${option} needs one of ${where}: ${list}.`);
-}
-
-const UNIT_MS: Readonly<Record<string, number>> = {
-  s: 1_000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-};
-
-/** Parses a duration to milliseconds. Throws `invalid_duration` that names `option`. */
-export function parseDuration(text: string, option: string): number {
-  const [, digits = '', unit = ''] = /^([1-9]\d{0,6})([smhd])$/.exec(text) ?? [];
-  const ms = Number(digits) * (UNIT_MS[unit] ?? 0);
-  if (ms > 0 && ms <= DURATION_MS_MAX) return ms;
-  throw new CommandError(
-    'invalid_duration',
-    `${option} needs a whole number and a unit, such as 90s, 30m, 12h or 7d; at most 3650d.`,
-  );
-}
-
-/** Parses an expiry to Unix milliseconds. Throws `invalid_expiry`. */
-export function parseExpiry(text: string): number {
-  const ms = parseInstant(isDay(text) ? `${text}T00:00:00Z` : text);
-  if (ms !== undefined) return ms;
-  throw new CommandError(
-    'invalid_expiry',
-    'The expiry date is not valid. Write it as 2027-01-31 (UTC midnight) or 2027-01-31T12:00:00Z.',
-  );
-}
-
 /** Columns as wide as their widest cell, two spaces apart. */
 export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [header, ...rows];
@@ -118,20 +66,6 @@ export function table(header: readonly string[], rows: readonly (readonly string
         .trimEnd(),
     )
     .join('\n');
-}
-
-/** A list; `cells` maps a record to a row of the table. */
-export function listOutput<Row>(
-  data: readonly Row[],
-  header: readonly string[],
-  cells: (record: Row) => readonly string[],
-): Output {
-  return { json: { object: 'list', data }, text: table(header, data.map(cells)) };
-}
-
-/** A short time from a record; `-` where there is none. */
-export function shortInstant(text: string | null): string {
-  return text === null ? '-' : shortTime(Date.parse(text));
 }
 
 /** `2026-11-21 07:58:03`, UTC. */

@@ -4,19 +4,11 @@
 import type { Command } from 'commander';
 import { publicUrl } from '../config/urls.ts';
 import { inviteRecord } from '../operations/people.ts';
-import {
-  addCommand,
-  addGroup,
-  listOutput,
-  OPERATOR,
-  type Output,
-  type Perform,
-  parseExpiry,
-  shortInstant,
-  shortTime,
-} from './command.ts';
+import { addCommand, addGroup, OPERATOR, type Output, type Perform, shortTime } from './command.ts';
 import type { Context } from './context.ts';
+import { listOutput, shortInstant } from './list-output.ts';
 import { openPeople } from './operator.ts';
+import { parseExpiry } from './parse.ts';
 
 export function addInviteCommands(program: Command, perform: Perform): void {
   const group = addGroup(program, 'invite', 'invite people to sign up');

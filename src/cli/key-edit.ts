@@ -11,10 +11,11 @@ import {
   boundKeyRecord,
   editKey,
 } from '../operations/key-bounds.ts';
-import { addCommand, OPERATOR, type Output, type Perform, parseExpiry } from './command.ts';
+import { addCommand, OPERATOR, type Output, type Perform } from './command.ts';
 import { confirmed } from './confirmation.ts';
 import type { Context } from './context.ts';
 import { openParts } from './open-operations.ts';
+import { parseExpiry } from './parse.ts';
 
 export type BoundsOptions = {
   readonly budgetTotal?: string;

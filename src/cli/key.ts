@@ -7,16 +7,7 @@ import { printedAccount } from '../operations/account-records.ts';
 import { boundKeyRecord, boundKeyRecords, createBoundKey } from '../operations/key-bounds.ts';
 import { findKey, rotatedKeyRecord } from '../operations/keys.ts';
 import type { KeyRevocation } from '../store/tables.ts';
-import {
-  addCommand,
-  addGroup,
-  OPERATOR,
-  type Output,
-  type Perform,
-  parseDuration,
-  parseExpiry,
-  table,
-} from './command.ts';
+import { addCommand, addGroup, OPERATOR, type Output, type Perform, table } from './command.ts';
 import { confirmed } from './confirmation.ts';
 import type { Context } from './context.ts';
 import {
@@ -27,6 +18,7 @@ import {
   withBounds,
 } from './key-edit.ts';
 import { openParts } from './open-operations.ts';
+import { parseDuration, parseExpiry } from './parse.ts';
 
 export function addKeyCommands(program: Command, perform: Perform): void {
   const group = addGroup(program, 'key', 'create, list, edit, pause, rotate and revoke API keys');

@@ -8,9 +8,10 @@ import { formatDecimal, PICO_DECIMALS, type Pico } from '../core/money.ts';
 import type { IncidentLimits } from '../core/plan.ts';
 import { priceAt } from '../core/price-book.ts';
 import { clearIncident, incidentRecord, setIncident } from '../operations/incidents.ts';
-import { addCommand, type Output, type Perform, parseCount, table } from './command.ts';
+import { addCommand, type Output, type Perform, table } from './command.ts';
 import type { Context } from './context.ts';
 import { changeOf } from './open-operations.ts';
+import { parseCount } from './parse.ts';
 
 export function addModelCommands(program: Command, perform: Perform): void {
   const models = addCommand(program, 'models', 'list the models with their prices');

@@ -11,17 +11,11 @@ import {
   moveMoney,
   movementRecord,
 } from '../operations/movements.ts';
-import {
-  addCommand,
-  listOutput,
-  OPERATOR,
-  type Output,
-  type Perform,
-  parseCount,
-  shortInstant,
-} from './command.ts';
+import { addCommand, OPERATOR, type Output, type Perform } from './command.ts';
 import type { Context } from './context.ts';
+import { listOutput, shortInstant } from './list-output.ts';
 import { openAccounts, openParts } from './open-operations.ts';
+import { parseCount } from './parse.ts';
 
 const WORDS: Readonly<Record<MovementKind, string>> = {
   credit: 'Credited',

@@ -11,13 +11,12 @@ import {
   addCommand,
   addGroup,
   CommandError,
-  listOutput,
   OPERATOR,
   type Output,
   type Perform,
-  shortInstant,
 } from './command.ts';
 import type { Context } from './context.ts';
+import { listOutput, shortInstant } from './list-output.ts';
 
 /** A page of text; a longer one is no password. */
 const STDIN_BYTES_MAX = 4_096;

@@ -4,16 +4,9 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { Reconciled } from '../operations/reconcile/reconcile.ts';
-import {
-  addCommand,
-  CommandError,
-  type Output,
-  oneOf,
-  type Perform,
-  parsePercent,
-  table,
-} from './command.ts';
+import { addCommand, CommandError, type Output, type Perform, table } from './command.ts';
 import type { Context } from './context.ts';
+import { oneOf, parsePercent } from './parse.ts';
 import { readSpan, type SpanOptions } from './period.ts';
 
 type Options = Pick<SpanOptions, 'month'> & {

@@ -4,8 +4,9 @@ import { type Command, Option } from 'commander';
 import type { Check } from '../selftest/check.ts';
 import type { SelfTest } from '../selftest/selftest.ts';
 import type { Part } from '../selftest/upstream.ts';
-import { addCommand, type Output, type Perform, parseCount, table } from './command.ts';
+import { addCommand, type Output, type Perform, table } from './command.ts';
 import type { Context } from './context.ts';
+import { parseCount } from './parse.ts';
 
 type Options = {
   readonly rounds: string;

@@ -9,8 +9,9 @@ import { suggest } from '../catalog/suggest.ts';
 import { editToml, plainDocument } from '../catalog/toml-edit.ts';
 import { renderValue } from '../catalog/toml-values.ts';
 import { checkCatalog } from '../operations/catalog.ts';
-import { CommandError, type Output, oneOf, parsePercent } from './command.ts';
+import { CommandError, type Output } from './command.ts';
 import type { Context } from './context.ts';
+import { oneOf, parsePercent } from './parse.ts';
 
 export type SuggestOptions = {
   readonly from: string;

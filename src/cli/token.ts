@@ -3,17 +3,10 @@
 import type { Command } from 'commander';
 import { SCOPES } from '../core/operator-scope.ts';
 import { createOperatorTokens, operatorTokenRecord } from '../identity/operator-tokens.ts';
-import {
-  addCommand,
-  addGroup,
-  listOutput,
-  OPERATOR,
-  type Output,
-  type Perform,
-  parseExpiry,
-  shortInstant,
-} from './command.ts';
+import { addCommand, addGroup, OPERATOR, type Output, type Perform } from './command.ts';
 import type { Context } from './context.ts';
+import { listOutput, shortInstant } from './list-output.ts';
+import { parseExpiry } from './parse.ts';
 
 export function addTokenCommands(program: Command, perform: Perform): void {
   const group = addGroup(program, 'token', "create, list and revoke tokens of the operators' API");
