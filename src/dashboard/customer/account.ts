@@ -11,6 +11,7 @@ import { accountView } from '../../operations/account-view.ts';
 import type { DashboardDependencies } from '../dependencies.ts';
 import { DashboardError } from '../edge/error.ts';
 import {
+  type CustomerRoutes,
   type Definition,
   type Empty,
   type Route,
@@ -36,7 +37,7 @@ export function readRoute<Query extends TProperties = Empty>(
   return sessionRoute({ ...definition, method: 'GET', standings: WHILE_INACTIVE });
 }
 
-export function accountRoutes(dependencies: OwnDependencies): readonly Route<SignedInCustomer>[] {
+export function accountRoutes(dependencies: OwnDependencies): CustomerRoutes {
   return [
     readRoute({
       path: '/account',

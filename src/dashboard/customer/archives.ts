@@ -2,12 +2,11 @@
 
 import { isoTime } from '../../core/calendar.ts';
 import { formatTokens } from '../../core/money.ts';
-import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import { type ArchivedMonth, listArchives } from '../../ledger/archive/anchors.ts';
 import { digestOf, monthFiles, sizeOf } from '../../operations/archive/files.ts';
 import { notFound } from '../edge/error.ts';
 import { type List, wholeList } from '../edge/page.ts';
-import type { Route } from '../edge/route.ts';
+import type { CustomerRoutes } from '../edge/route.ts';
 import type { ArchiveRecord } from '../records/customer-ledger.ts';
 import { type OwnDependencies, readRoute } from './account.ts';
 import type { createExports } from './exports.ts';
@@ -15,7 +14,7 @@ import type { createExports } from './exports.ts';
 export function archiveRoutes(
   { store: { database }, archives }: OwnDependencies,
   exports: ReturnType<typeof createExports>,
-): readonly Route<SignedInCustomer>[] {
+): CustomerRoutes {
   /** Absent where another machine has the file, or none. */
   function fileOf(archive: ArchivedMonth): string | undefined {
     if (archives === undefined) return undefined;

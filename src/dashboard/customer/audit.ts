@@ -3,13 +3,12 @@
 
 import { isoTime } from '../../core/calendar.ts';
 import { type StoredAuditEvent, searchAuditEvents } from '../../identity/audit-search.ts';
-import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import { type List, numberedList, PAGE_QUERY } from '../edge/page.ts';
-import type { Route } from '../edge/route.ts';
+import type { CustomerRoutes } from '../edge/route.ts';
 import type { AuditRecord } from '../records/customer-audit.ts';
 import { type OwnDependencies, readRoute } from './account.ts';
 
-export function auditRoutes({ store }: OwnDependencies): readonly Route<SignedInCustomer>[] {
+export function auditRoutes({ store }: OwnDependencies): CustomerRoutes {
   return [
     readRoute({
       path: '/audit',

@@ -7,7 +7,6 @@ import { formatTokens, formatUsd, type UsdRate } from '../../core/money.ts';
 import { ROTATION_GRACE_MAX_MS } from '../../identity/key-checks.ts';
 import type { KeyFilter, PlacedKey } from '../../identity/key-list.ts';
 import { type ApiKey, keyRecord } from '../../identity/key-record.ts';
-import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import { createKeySpend, NO_SPEND } from '../../ledger/key-spend.ts';
 import {
   boundKeyRecord,
@@ -18,7 +17,7 @@ import {
 import { createdKeyRecord, rotatedKeyRecord } from '../../operations/keys.ts';
 import type { SortedPage, SortPlace } from '../../store/keyset.ts';
 import { type List, sortedList, sortedQuery, wholeList } from '../edge/page.ts';
-import { oneOf, type Route, sessionRoute } from '../edge/route.ts';
+import { type CustomerRoutes, oneOf, sessionRoute } from '../edge/route.ts';
 import type { ReadTurns } from '../edge/turns.ts';
 import { BOUNDS_BODY, readBounds } from '../key-bounds.ts';
 import type {
@@ -32,10 +31,7 @@ import type {
 } from '../records/key.ts';
 import { connectionOf, type OwnDependencies, readRoute, WHILE_INACTIVE } from './account.ts';
 
-export function keyRoutes(
-  dependencies: OwnDependencies,
-  inTurn: ReadTurns,
-): readonly Route<SignedInCustomer>[] {
+export function keyRoutes(dependencies: OwnDependencies, inTurn: ReadTurns): CustomerRoutes {
   const { store, operator, clock } = dependencies;
   const { keys, accounts } = store;
   const record = (row: ApiKey): KeyRecord => keyRecord(row, clock());

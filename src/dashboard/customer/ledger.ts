@@ -4,14 +4,13 @@ import { Type } from '@sinclair/typebox';
 import { isoTime } from '../../core/calendar.ts';
 import { formatTokens, formatUsd, subtract, type UsdRate } from '../../core/money.ts';
 import { type AccountReceipt, movedBy } from '../../core/receipt.ts';
-import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import { type ArchivedMonth, archivedWithin, monthSpan } from '../../ledger/archive/anchors.ts';
 import { entryPages, type LedgerEntry } from '../../ledger/entry-pages.ts';
 import { listReceipts } from '../../ledger/receipt-list.ts';
 import { findSlice } from '../../ledger/receipt-slices.ts';
 import { watchCut } from '../../operations/archive/cut.ts';
 import { numberedList, PAGE_QUERY } from '../edge/page.ts';
-import type { Route } from '../edge/route.ts';
+import type { CustomerRoutes } from '../edge/route.ts';
 import { readSpan, SPAN_QUERY } from '../period.ts';
 import { type OwnDependencies, readRoute } from './account.ts';
 import { behind, type createExports } from './exports.ts';
@@ -25,7 +24,7 @@ const ONLY = { only: Type.Optional(Type.Literal('movements')) };
 export function ledgerRoutes(
   { store, operator, clock }: OwnDependencies,
   exports: ReturnType<typeof createExports>,
-): readonly Route<SignedInCustomer>[] {
+): CustomerRoutes {
   const { database } = store;
   return [
     readRoute({

@@ -3,13 +3,12 @@
 
 import { type Span, utcDay } from '../../core/calendar.ts';
 import type { Account } from '../../identity/accounts.ts';
-import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import { balanceRecord } from '../../ledger/balance-record.ts';
 import type { Balance } from '../../ledger/contract.ts';
 import { createSpend, type DaySpend, type OpenRequest, type Spend } from '../../ledger/spend.ts';
 import { limitUsage } from '../../operations/account-view.ts';
 import { createFeeds, type Reading } from '../edge/feed.ts';
-import type { Route } from '../edge/route.ts';
+import type { CustomerRoutes } from '../edge/route.ts';
 import type { LiveRecord } from '../records/customer-overview.ts';
 import { type OwnDependencies, planOf, readRoute } from './account.ts';
 import { openRecord, spendRecord } from './spend-records.ts';
@@ -24,7 +23,7 @@ type Stored = {
   readonly open: readonly OpenRequest[];
 };
 
-export function feedRoutes(dependencies: OwnDependencies): readonly Route<SignedInCustomer>[] {
+export function feedRoutes(dependencies: OwnDependencies): CustomerRoutes {
   const feeds = createFeeds(dependencies);
   const spend = createSpend(dependencies.store.database);
   return [

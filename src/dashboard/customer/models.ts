@@ -2,14 +2,13 @@
 
 import { modelRecord } from '../../catalog/model-record.ts';
 import { effectiveLimits, lowerIncident, planIncludes } from '../../core/plan.ts';
-import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import type { List } from '../edge/page.ts';
-import type { Route } from '../edge/route.ts';
+import type { CustomerRoutes } from '../edge/route.ts';
 import { modelNames } from '../model-names.ts';
 import type { CustomerModelRecord, ModelListRecord, ModelNameRecord } from '../records/model.ts';
 import { type OwnDependencies, planOf, readRoute } from './account.ts';
 
-export function modelRoutes(dependencies: OwnDependencies): readonly Route<SignedInCustomer>[] {
+export function modelRoutes(dependencies: OwnDependencies): CustomerRoutes {
   return [
     readRoute({
       path: '/models',

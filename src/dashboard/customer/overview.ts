@@ -6,9 +6,8 @@ import type { Micro, UsdRate } from '../../core/money.ts';
 import type { OperatorState } from '../../core/operator.ts';
 import type { Account } from '../../identity/accounts.ts';
 import { keyRecord } from '../../identity/key-record.ts';
-import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import { createSpend, type DaySpend } from '../../ledger/spend.ts';
-import type { Route } from '../edge/route.ts';
+import type { CustomerRoutes } from '../edge/route.ts';
 import type { NoticeRecord, OverviewRecord, SpendDayRecord } from '../records/customer-overview.ts';
 import { connectionOf, type OwnDependencies, ownAccount, readRoute } from './account.ts';
 import { liveReader } from './live.ts';
@@ -21,7 +20,7 @@ const PACE_DAYS = 7;
 const LOW_DAYS = 3;
 const KEY_ENDS_WITHIN_DAYS = 7;
 
-export function overviewRoutes(dependencies: OwnDependencies): readonly Route<SignedInCustomer>[] {
+export function overviewRoutes(dependencies: OwnDependencies): CustomerRoutes {
   const { store, operator, clock } = dependencies;
   const spend = createSpend(store.database);
 

@@ -4,11 +4,11 @@
 import type { ClientFormatName } from '../../core/admit.ts';
 import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import type { DashboardDependencies } from '../dependencies.ts';
-import { type Route, sessionRoute } from '../edge/route.ts';
+import { type CustomerRoutes, type Route, sessionRoute } from '../edge/route.ts';
 
 export function playgroundRoutes({
   answerPlayground,
-}: Pick<DashboardDependencies, 'answerPlayground'>): readonly Route<SignedInCustomer>[] {
+}: Pick<DashboardDependencies, 'answerPlayground'>): CustomerRoutes {
   const generation = (path: string, format: ClientFormatName): Route<SignedInCustomer> =>
     sessionRoute({
       method: 'POST',

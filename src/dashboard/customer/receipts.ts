@@ -4,12 +4,11 @@
 import { Type } from '@sinclair/typebox';
 import { isoTime } from '../../core/calendar.ts';
 import { formatTokens } from '../../core/money.ts';
-import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import { receiptPages } from '../../ledger/receipt-slices.ts';
 import { exportLines } from '../../operations/receipt-file.ts';
 import { checkReceipts } from '../../operations/receipt-steps.ts';
 import { exportReceipts, showReceipt } from '../../operations/receipts.ts';
-import type { Route } from '../edge/route.ts';
+import type { CustomerRoutes } from '../edge/route.ts';
 import { readSpan, SPAN_QUERY } from '../period.ts';
 import type { ReceiptCheckRecord, ReceiptRecord } from '../records/customer-ledger.ts';
 import { type OwnDependencies, readRoute } from './account.ts';
@@ -23,7 +22,7 @@ const RECEIPTS_TYPE = 'application/jsonl';
 export function receiptRoutes(
   { store: { database }, clock }: OwnDependencies,
   exports: ReturnType<typeof createExports>,
-): readonly Route<SignedInCustomer>[] {
+): CustomerRoutes {
   return [
     readRoute({
       path: '/receipts/check',

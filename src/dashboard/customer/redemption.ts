@@ -7,10 +7,9 @@ import { formatTokens, formatUsd } from '../../core/money.ts';
 import { readRedemptionCode } from '../../core/redemption-code.ts';
 import { authorOf } from '../../identity/audit.ts';
 import { createThrottle } from '../../identity/sign-in/throttle.ts';
-import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import { codeDigest } from '../../ledger/codes.ts';
 import { invalidRequest } from '../edge/error.ts';
-import { type Route, sessionRoute } from '../edge/route.ts';
+import { type CustomerRoutes, sessionRoute } from '../edge/route.ts';
 import type { RedeemedRecord } from '../records/customer-ledger.ts';
 import type { OwnDependencies } from './account.ts';
 
@@ -26,7 +25,7 @@ export function redemptionRoutes({
   operator,
   clock,
   randomBytes,
-}: OwnDependencies): readonly Route<SignedInCustomer>[] {
+}: OwnDependencies): CustomerRoutes {
   const throttle = createThrottle({ database: store.database, clock });
 
   return [

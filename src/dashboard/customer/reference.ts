@@ -1,8 +1,7 @@
 // The error codes of the API for the API docs page, from the table that the API answers with.
 
 import { ERRORS } from '../../core/error.ts';
-import type { SignedInCustomer } from '../../identity/signed-in.ts';
-import type { Route } from '../edge/route.ts';
+import type { CustomerRoutes } from '../edge/route.ts';
 import type { ReferenceRecord } from '../records/reference.ts';
 import { readRoute } from './account.ts';
 
@@ -16,7 +15,7 @@ const REFERENCE: ReferenceRecord = {
     .map(([code, { status, retry, text }]) => ({ code, status, retry, message: text })),
 };
 
-export function referenceRoutes(): readonly Route<SignedInCustomer>[] {
+export function referenceRoutes(): CustomerRoutes {
   return [
     readRoute({
       path: '/reference',

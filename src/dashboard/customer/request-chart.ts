@@ -2,20 +2,16 @@
 
 import { Type } from '@sinclair/typebox';
 import { DAY_MS, isoTime } from '../../core/calendar.ts';
-import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import { HOUR_MS } from '../../ledger/series/figures.ts';
 import { createSeriesReader } from '../../ledger/series/read.ts';
 import { createRefusalList } from '../../refusals/list.ts';
 import { invalidRequest } from '../edge/error.ts';
-import type { Route } from '../edge/route.ts';
+import type { CustomerRoutes } from '../edge/route.ts';
 import { readPeriod, STEPS_MAX } from '../period.ts';
 import type { RequestChartRecord } from '../records/customer-request.ts';
 import { type OwnDependencies, readRoute } from './account.ts';
 
-export function requestChartRoutes({
-  store,
-  clock,
-}: OwnDependencies): readonly Route<SignedInCustomer>[] {
+export function requestChartRoutes({ store, clock }: OwnDependencies): CustomerRoutes {
   const readSeries = createSeriesReader(store.database);
   const refusals = createRefusalList(store.database);
   return [

@@ -6,7 +6,6 @@ import { isoTime } from '../../core/calendar.ts';
 import { PLAYGROUND_KEY_ID } from '../../core/id.ts';
 import type { UsdRate } from '../../core/money.ts';
 import { readNames } from '../../identity/names.ts';
-import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import { archivedWithin } from '../../ledger/archive/anchors.ts';
 import { createNewestRequests } from '../../ledger/newest-requests.ts';
 import { createRequestList, REQUEST_PREFIX_MIN } from '../../ledger/request-list.ts';
@@ -18,7 +17,7 @@ import { invalidRequest } from '../edge/error.ts';
 import { logList, PAGE_QUERY, readLogPlace, readPage, wholeList } from '../edge/page.ts';
 import { logEntryRecord, refusedRecord } from '../edge/problem.ts';
 import { REQUEST_QUERY, readRequestFilter } from '../edge/request-query.ts';
-import type { Route } from '../edge/route.ts';
+import type { CustomerRoutes } from '../edge/route.ts';
 import type { ReadTurns } from '../edge/turns.ts';
 import type {
   RefusedRequestRecord,
@@ -39,7 +38,7 @@ export function requestRoutes(
   { store, operator, clock }: OwnDependencies,
   exports: ReturnType<typeof createExports>,
   inTurn: ReadTurns,
-): readonly Route<SignedInCustomer>[] {
+): CustomerRoutes {
   const { database } = store;
   const lists = {
     requests: createRequestList(database),

@@ -3,13 +3,12 @@
 
 import { type Static, type TObject, Type } from '@sinclair/typebox';
 import { isoTime } from '../../core/calendar.ts';
-import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import { sumFigures } from '../../ledger/series/figures.ts';
 import { createSeriesReader } from '../../ledger/series/read.ts';
 import { createSpeedReader } from '../../ledger/series/speeds.ts';
 import type { ConsoleDependencies } from '../dependencies.ts';
 import { END_USER } from '../edge/request-query.ts';
-import { oneOf, type Route } from '../edge/route.ts';
+import { type CustomerRoutes, oneOf } from '../edge/route.ts';
 import type { ReadTurns } from '../edge/turns.ts';
 import { PERIOD_QUERY, periodRecord, readPeriod } from '../period.ts';
 import type { UsageRecord } from '../records/customer-usage.ts';
@@ -41,10 +40,7 @@ export const USAGE_QUERY = {
   measure: Type.Optional(oneOf(['spent', 'requests', 'tokens', 'failed'])),
 };
 
-export function usageRoutes(
-  dependencies: OwnDependencies,
-  inTurn: ReadTurns,
-): readonly Route<SignedInCustomer>[] {
+export function usageRoutes(dependencies: OwnDependencies, inTurn: ReadTurns): CustomerRoutes {
   const { store, operator, clock } = dependencies;
   const readSpeeds = createSpeedReader(store.database);
   const read = createUsageReader({ store, clock, catalog: () => operator().catalog });

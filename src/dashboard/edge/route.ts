@@ -5,7 +5,7 @@ import { type Static, type TObject, type TProperties, type TSchema, Type } from 
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler';
 import type { Permission } from '../../core/role.ts';
 import type { Actor } from '../../identity/audit.ts';
-import type { SignedIn, SignedInOperator } from '../../identity/signed-in.ts';
+import type { SignedIn, SignedInCustomer, SignedInOperator } from '../../identity/signed-in.ts';
 import { invalidRequest } from './error.ts';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
@@ -59,6 +59,10 @@ export type Route<Who, Needed = RoutePermission<Who>> = {
   readonly quiet: boolean;
   readonly handle: Handle<Who, unknown, unknown>;
 };
+
+export type CustomerRoutes = readonly Route<SignedInCustomer>[];
+
+export type OperatorRoutes = readonly Route<SignedInOperator>[];
 
 /**
  * What the role of an operator must permit: a route of the console without one does not compile.

@@ -4,7 +4,6 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox';
 import { isoTime } from '../../core/calendar.ts';
 import { findBlock } from '../../identity/blocks.ts';
-import type { SignedInOperator } from '../../identity/signed-in.ts';
 import {
   ACCOUNT_FIELDS,
   type AccountField,
@@ -20,7 +19,7 @@ import { createExports } from '../customer/exports.ts';
 import { CSV_TYPE } from '../customer/requests-csv.ts';
 import { createUsageReader, USAGE_QUERY } from '../customer/usage.ts';
 import { type List, PAGE_QUERY, sortedList, sortedQuery, wholeList } from '../edge/page.ts';
-import { oneOf, type Route, sessionRoute, stepUpRoute, viewRoute } from '../edge/route.ts';
+import { type OperatorRoutes, oneOf, sessionRoute, stepUpRoute, viewRoute } from '../edge/route.ts';
 import { listKeys } from '../key-bounds.ts';
 import type { UsageRecord } from '../records/customer-usage.ts';
 import type { BoundKeyRecord } from '../records/key.ts';
@@ -43,9 +42,7 @@ export const ACCOUNT_FILTER = {
   verified: Type.Optional(oneOf(['yes', 'no'])),
 };
 
-export function accountRoutes(
-  dependencies: PeopleDependencies,
-): readonly Route<SignedInOperator>[] {
+export function accountRoutes(dependencies: PeopleDependencies): OperatorRoutes {
   const parts = partsOf(dependencies);
   const { accounts, database, clock } = parts;
   const exports = createExports();

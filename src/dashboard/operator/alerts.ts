@@ -1,16 +1,15 @@
 // Alerts in the console: grouped by kind and subject, the latest first, and acknowledged.
 
 import { Type } from '@sinclair/typebox';
-import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { acknowledgeAlert, alertRecord, listAlerts } from '../../operations/alerts.ts';
 import type { MachineDependencies } from '../dependencies.ts';
 import { type List, wholeList } from '../edge/page.ts';
-import { type Route, sessionRoute, viewRoute } from '../edge/route.ts';
+import { type OperatorRoutes, sessionRoute, viewRoute } from '../edge/route.ts';
 import { readTime } from '../period.ts';
 import type { AlertRecord } from '../records/operator-server.ts';
 import { changeOf } from './dependencies.ts';
 
-export function alertRoutes(dependencies: MachineDependencies): readonly Route<SignedInOperator>[] {
+export function alertRoutes(dependencies: MachineDependencies): OperatorRoutes {
   const { store, machine } = dependencies;
   return [
     viewRoute({

@@ -6,13 +6,11 @@ import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { approvalRecord, listApprovals } from '../../operations/approval-records.ts';
 import { type Approver, approve, createApprovedCodes, reject } from '../../operations/approvals.ts';
 import { type List, numberedList, PAGE_QUERY } from '../edge/page.ts';
-import { type Route, stepUpRoute, viewRoute } from '../edge/route.ts';
+import { type OperatorRoutes, stepUpRoute, viewRoute } from '../edge/route.ts';
 import type { ApprovalRecord, CreatedCodesRecord } from '../records/operator-lists.ts';
 import { changeOf, type PeopleDependencies, partsOf } from './dependencies.ts';
 
-export function approvalRoutes(
-  dependencies: PeopleDependencies,
-): readonly Route<SignedInOperator>[] {
+export function approvalRoutes(dependencies: PeopleDependencies): OperatorRoutes {
   const parts = partsOf(dependencies);
   const { database, clock } = parts;
   return [

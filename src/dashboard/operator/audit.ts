@@ -1,16 +1,15 @@
 // The audit trail in the console: all changes with actor, time and origin.
 
 import { Type } from '@sinclair/typebox';
-import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { auditEventRecord, readTrail } from '../../operations/audit.ts';
 import { type List, numberedList, PAGE_QUERY } from '../edge/page.ts';
-import { type Route, viewRoute } from '../edge/route.ts';
+import { type OperatorRoutes, viewRoute } from '../edge/route.ts';
 import type { AuditEventRecord } from '../records/operator-lists.ts';
 import type { PeopleDependencies } from './dependencies.ts';
 
 const TEXT = Type.Optional(Type.String({ minLength: 1, maxLength: 300 }));
 
-export function auditRoutes({ store }: PeopleDependencies): readonly Route<SignedInOperator>[] {
+export function auditRoutes({ store }: PeopleDependencies): OperatorRoutes {
   return [
     viewRoute({
       path: '/audit',

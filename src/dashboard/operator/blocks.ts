@@ -3,10 +3,9 @@
 
 import { Type } from '@sinclair/typebox';
 import { type ListedBlock, listBlocks } from '../../identity/block-list.ts';
-import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { addBlock, blockRecord, removeBlock } from '../../operations/blocks.ts';
 import { type List, numberedList, PAGE_QUERY } from '../edge/page.ts';
-import { oneOf, type Route, stepUpRoute, viewRoute } from '../edge/route.ts';
+import { type OperatorRoutes, oneOf, stepUpRoute, viewRoute } from '../edge/route.ts';
 import type { BlockRecord, ListedBlockRecord } from '../records/operator-lists.ts';
 import { type PeopleDependencies, partsOf } from './dependencies.ts';
 import { readFuture } from './expiry.ts';
@@ -15,7 +14,7 @@ const KIND = oneOf(['account', 'key', 'network']);
 
 const TARGET = { kind: KIND, value: Type.String({ minLength: 1, maxLength: 300 }) };
 
-export function blockRoutes(dependencies: PeopleDependencies): readonly Route<SignedInOperator>[] {
+export function blockRoutes(dependencies: PeopleDependencies): OperatorRoutes {
   const parts = partsOf(dependencies);
   const { database, clock } = parts;
   return [

@@ -4,15 +4,12 @@
 import { loadFound } from '../../catalog/live.ts';
 import { isoTime } from '../../core/calendar.ts';
 import { auditChange } from '../../identity/audit.ts';
-import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { checkCatalog, digestOnDisk } from '../../operations/catalog.ts';
 import type { MachineDependencies } from '../dependencies.ts';
-import { type Route, sessionRoute, stepUpRoute, viewRoute } from '../edge/route.ts';
+import { type OperatorRoutes, sessionRoute, stepUpRoute, viewRoute } from '../edge/route.ts';
 import { changeOf } from './dependencies.ts';
 
-export function catalogRoutes(
-  dependencies: MachineDependencies,
-): readonly Route<SignedInOperator>[] {
+export function catalogRoutes(dependencies: MachineDependencies): OperatorRoutes {
   const { machine, clock, store } = dependencies;
   return [
     viewRoute({

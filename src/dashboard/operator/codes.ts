@@ -1,19 +1,18 @@
 // Redemption codes in the console: created and shown once, listed without their text, revoked.
 
 import { Type } from '@sinclair/typebox';
-import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { pageCodes, placeOfCode } from '../../ledger/codes.ts';
 import { approvalRecord } from '../../operations/approval-records.ts';
 import { askCodes, needsApproval, totalOf } from '../../operations/approvals.ts';
 import { CODE_COUNT_MAX, codeRecord, createNewCodes, revokeCode } from '../../operations/codes.ts';
 import { type List, sortedList, sortedQuery } from '../edge/page.ts';
-import { type Route, stepUpRoute, viewRoute } from '../edge/route.ts';
+import { type OperatorRoutes, stepUpRoute, viewRoute } from '../edge/route.ts';
 import type { ApprovalRecord, CodeRecord, CreatedCodesRecord } from '../records/operator-lists.ts';
 import { approverOf } from './approvals.ts';
 import { type PeopleDependencies, partsOf } from './dependencies.ts';
 import { readFuture } from './expiry.ts';
 
-export function codeRoutes(dependencies: PeopleDependencies): readonly Route<SignedInOperator>[] {
+export function codeRoutes(dependencies: PeopleDependencies): OperatorRoutes {
   const parts = partsOf(dependencies);
   const { database, clock } = parts;
   return [

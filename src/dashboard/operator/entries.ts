@@ -7,7 +7,6 @@ import type { FoundCatalog } from '../../catalog/source.ts';
 import { plainDocument } from '../../catalog/toml-edit.ts';
 import { isObject } from '../../core/json.ts';
 import { accountsByPlan } from '../../identity/accounts.ts';
-import type { SignedInOperator } from '../../identity/signed-in.ts';
 import {
   type EntryDraft,
   type EntryFacts,
@@ -17,7 +16,7 @@ import {
 } from '../../operations/catalog-entries.ts';
 import type { MachineDependencies } from '../dependencies.ts';
 import { invalidRequest, notFound } from '../edge/error.ts';
-import { oneOf, type Route, sessionRoute, stepUpRoute, viewRoute } from '../edge/route.ts';
+import { type OperatorRoutes, oneOf, sessionRoute, stepUpRoute, viewRoute } from '../edge/route.ts';
 import type {
   EntryCheckRecord,
   EntryPublishedRecord,
@@ -41,7 +40,7 @@ const DRAFT = {
   from: NAME_OR_NULL,
 };
 
-export function entryRoutes(dependencies: MachineDependencies): readonly Route<SignedInOperator>[] {
+export function entryRoutes(dependencies: MachineDependencies): OperatorRoutes {
   const { catalog, machine, clock, store } = dependencies;
 
   const accounts = async () => new Map(await accountsByPlan(store.database));

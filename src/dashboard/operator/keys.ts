@@ -3,10 +3,9 @@
 
 import { Type } from '@sinclair/typebox';
 import { keyRecord } from '../../identity/key-record.ts';
-import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { boundKeyRecord, createBoundKey, editKey } from '../../operations/key-bounds.ts';
 import { createdKeyRecord, findKey, rotatedKeyRecord } from '../../operations/keys.ts';
-import { oneOf, type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
+import { type OperatorRoutes, oneOf, sessionRoute, stepUpRoute } from '../edge/route.ts';
 import { BOUNDS_BODY, readBounds } from '../key-bounds.ts';
 import type {
   BoundKeyRecord,
@@ -17,7 +16,7 @@ import type {
 import type { FoundKeyRecord } from '../records/operator-account.ts';
 import { type PeopleDependencies, partsOf } from './dependencies.ts';
 
-export function keyRoutes(dependencies: PeopleDependencies): readonly Route<SignedInOperator>[] {
+export function keyRoutes(dependencies: PeopleDependencies): OperatorRoutes {
   const parts = partsOf(dependencies);
   const { keys, accounts, clock } = parts;
 

@@ -1,14 +1,11 @@
 // Maintenance in the console: while on, every request is rejected with 503 and the message.
 
 import { Type } from '@sinclair/typebox';
-import type { SignedInOperator } from '../../identity/signed-in.ts';
-import { type Route, stepUpRoute, viewRoute } from '../edge/route.ts';
+import { type OperatorRoutes, stepUpRoute, viewRoute } from '../edge/route.ts';
 import type { MaintenanceRecord } from '../records/operator-lists.ts';
 import type { PeopleDependencies } from './dependencies.ts';
 
-export function maintenanceRoutes({
-  store: { settings },
-}: PeopleDependencies): readonly Route<SignedInOperator>[] {
+export function maintenanceRoutes({ store: { settings } }: PeopleDependencies): OperatorRoutes {
   const read = async (): Promise<MaintenanceRecord> => {
     const { on, message = null } = await settings.maintenance();
     return { maintenance: on, message };

@@ -2,14 +2,13 @@
 // incident.
 
 import { Type } from '@sinclair/typebox';
-import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { HOUR_MS } from '../../ledger/series/figures.ts';
 import { createModelSeriesReader, type ModelFigures } from '../../ledger/series/models.ts';
 import { clearIncident, incidentRecord, setIncident } from '../../operations/incidents.ts';
 import { operatorModelRecord } from '../../operations/operator-model.ts';
 import type { MachineDependencies } from '../dependencies.ts';
 import type { List } from '../edge/page.ts';
-import { type Route, stepUpRoute, viewRoute } from '../edge/route.ts';
+import { type OperatorRoutes, stepUpRoute, viewRoute } from '../edge/route.ts';
 import { modelNames } from '../model-names.ts';
 import type { ModelNameRecord } from '../records/model.ts';
 import type { IncidentRecord, OperatorModelsRecord } from '../records/operator-catalog.ts';
@@ -18,7 +17,7 @@ import { changeOf } from './dependencies.ts';
 const LIMIT = Type.Optional(Type.Integer({ minimum: 1, maximum: 999_999_999 }));
 const DAY_HOURS = 24;
 
-export function modelRoutes(dependencies: MachineDependencies): readonly Route<SignedInOperator>[] {
+export function modelRoutes(dependencies: MachineDependencies): OperatorRoutes {
   const { store, catalog, clock } = dependencies;
   const readSeries = createModelSeriesReader(store.database);
 

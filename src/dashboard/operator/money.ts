@@ -3,7 +3,6 @@
 
 import { isoTime } from '../../core/calendar.ts';
 import { formatTokens, formatUsd } from '../../core/money.ts';
-import type { SignedInOperator } from '../../identity/signed-in.ts';
 import {
   addModelFigures,
   createModelSeriesReader,
@@ -14,7 +13,7 @@ import { type AccountAmount, createTotals } from '../../ledger/totals.ts';
 import { amountRecord, figuresRecord, holdRecord } from '../../operations/figure-records.ts';
 import type { MachineDependencies } from '../dependencies.ts';
 import { wholeList } from '../edge/page.ts';
-import { type Route, viewRoute } from '../edge/route.ts';
+import { type OperatorRoutes, viewRoute } from '../edge/route.ts';
 import { PERIOD_QUERY, type PeriodQuery, readPeriod } from '../period.ts';
 
 const QUERY = { days: PERIOD_QUERY.days };
@@ -23,7 +22,7 @@ const KEPT_MS = 60_000;
 
 const NOTHING = sumModelFigures([]);
 
-export function moneyRoutes(dependencies: MachineDependencies): readonly Route<SignedInOperator>[] {
+export function moneyRoutes(dependencies: MachineDependencies): OperatorRoutes {
   const { catalog, clock } = dependencies;
   const totals = createTotals(dependencies.store.database);
   const read = createMoneyReader(dependencies);

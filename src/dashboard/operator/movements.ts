@@ -2,22 +2,19 @@
 // opens, so a double click books once; the response says whether it was booked now.
 
 import { Type } from '@sinclair/typebox';
-import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { listMovements } from '../../ledger/receipt-list.ts';
 import { readAccount } from '../../operations/account-records.ts';
 import { approvalRecord } from '../../operations/approval-records.ts';
 import { askMovement, needsApproval, totalOf } from '../../operations/approvals.ts';
 import { movedRecord, moveMoney, movementRecord } from '../../operations/movements.ts';
 import { type List, numberedList, PAGE_QUERY } from '../edge/page.ts';
-import { oneOf, type Route, stepUpRoute, viewRoute } from '../edge/route.ts';
+import { type OperatorRoutes, oneOf, stepUpRoute, viewRoute } from '../edge/route.ts';
 import type { MovedRecord, MovementRecord } from '../records/operator-account.ts';
 import type { ApprovalRecord } from '../records/operator-lists.ts';
 import { approverOf } from './approvals.ts';
 import { type PeopleDependencies, partsOf } from './dependencies.ts';
 
-export function movementRoutes(
-  dependencies: PeopleDependencies,
-): readonly Route<SignedInOperator>[] {
+export function movementRoutes(dependencies: PeopleDependencies): OperatorRoutes {
   const parts = partsOf(dependencies);
   return [
     viewRoute({

@@ -1,12 +1,11 @@
 // The nodes in the console, with more detail for the one that responds.
 
-import type { SignedInOperator } from '../../identity/signed-in.ts';
 import type { MachineDependencies } from '../dependencies.ts';
 import { type List, wholeList } from '../edge/page.ts';
-import { type Route, viewRoute } from '../edge/route.ts';
+import { type OperatorRoutes, viewRoute } from '../edge/route.ts';
 import type { NodeRecord } from '../records/operator-node.ts';
 
-export function nodeRoutes(dependencies: MachineDependencies): readonly Route<SignedInOperator>[] {
+export function nodeRoutes(dependencies: MachineDependencies): OperatorRoutes {
   const { machine } = dependencies;
   return [
     viewRoute({

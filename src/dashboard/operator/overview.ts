@@ -1,16 +1,13 @@
 // The start page of the console and its live feed, the same for all operators.
 
 import { isoTime } from '../../core/calendar.ts';
-import type { SignedInOperator } from '../../identity/signed-in.ts';
 import type { MachineDependencies } from '../dependencies.ts';
 import { createFeeds } from '../edge/feed.ts';
-import { type Route, viewRoute } from '../edge/route.ts';
+import { type OperatorRoutes, viewRoute } from '../edge/route.ts';
 import type { OperatorOverviewRecord } from '../records/operator-server.ts';
 import { machineReader } from './server.ts';
 
-export function overviewRoutes(
-  dependencies: MachineDependencies,
-): readonly Route<SignedInOperator>[] {
+export function overviewRoutes(dependencies: MachineDependencies): OperatorRoutes {
   const feeds = createFeeds(dependencies);
   const read = machineReader(dependencies);
   return [

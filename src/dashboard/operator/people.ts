@@ -8,7 +8,7 @@ import { inviteRecord, operatorRecord } from '../../operations/people.ts';
 import type { ConsoleDependencies } from '../dependencies.ts';
 import { DashboardError, notFound } from '../edge/error.ts';
 import { type List, numberedList, PAGE_QUERY, wholeList } from '../edge/page.ts';
-import { oneOf, type Route, stepUpRoute, viewRoute } from '../edge/route.ts';
+import { type OperatorRoutes, oneOf, type Route, stepUpRoute, viewRoute } from '../edge/route.ts';
 import type {
   CreatedInviteRecord,
   InviteRecord,
@@ -21,11 +21,11 @@ type Dependencies = Pick<ConsoleDependencies, 'signIn' | 'store' | 'clock'>;
 
 const EMAIL = Type.String({ minLength: 3, maxLength: 254 });
 
-export function peopleRoutes(dependencies: Dependencies): readonly Route<SignedInOperator>[] {
+export function peopleRoutes(dependencies: Dependencies): OperatorRoutes {
   return [...inviteRoutes(dependencies), ...operatorRoutes(dependencies), lostFactor(dependencies)];
 }
 
-function inviteRoutes({ signIn, clock }: Dependencies): readonly Route<SignedInOperator>[] {
+function inviteRoutes({ signIn, clock }: Dependencies): OperatorRoutes {
   const { invites, links } = signIn;
   return [
     viewRoute({
@@ -60,7 +60,7 @@ function inviteRoutes({ signIn, clock }: Dependencies): readonly Route<SignedInO
   ];
 }
 
-function operatorRoutes({ signIn }: Dependencies): readonly Route<SignedInOperator>[] {
+function operatorRoutes({ signIn }: Dependencies): OperatorRoutes {
   const { operators, links } = signIn;
 
   async function emailOf(id: string): Promise<string> {

@@ -5,12 +5,11 @@ import { Type } from '@sinclair/typebox';
 import { DRAFT, draftSnippet, type PriceDraft } from '../../catalog/price-draft.ts';
 import { CatalogError, type FoundCatalog } from '../../catalog/source.ts';
 import { formatDecimal, MICRO_DECIMALS } from '../../core/money.ts';
-import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { OperationError } from '../../operations/error.ts';
 import { priceSheet } from '../../operations/price-sheet.ts';
 import { draftSummary, preparePrices, publishPrices } from '../../operations/publish-prices.ts';
 import type { MachineDependencies } from '../dependencies.ts';
-import { type Route, sessionRoute, stepUpRoute, viewRoute } from '../edge/route.ts';
+import { type OperatorRoutes, sessionRoute, stepUpRoute, viewRoute } from '../edge/route.ts';
 import type {
   DraftCheckRecord,
   PriceBookRecord,
@@ -22,7 +21,7 @@ import { createWhatIf } from './what-if.ts';
 
 const MONTH = Type.Optional(Type.String({ pattern: '^\\d{4}-(0[1-9]|1[0-2])$' }));
 
-export function priceRoutes(dependencies: MachineDependencies): readonly Route<SignedInOperator>[] {
+export function priceRoutes(dependencies: MachineDependencies): OperatorRoutes {
   const { catalog, machine, clock } = dependencies;
   const whatIf = createWhatIf(dependencies);
   return [

@@ -4,7 +4,6 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox';
 import type { UsdRate } from '../../core/money.ts';
 import { type NamesOfIds, readNames } from '../../identity/names.ts';
-import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { createNewestRequests } from '../../ledger/newest-requests.ts';
 import { createRequestList } from '../../ledger/request-list.ts';
 import { createRequestLog, type LogEntry, type LogPage } from '../../operations/request-log.ts';
@@ -14,7 +13,7 @@ import { createFeeds } from '../edge/feed.ts';
 import { type List, logList, PAGE_QUERY, readLogPlace, readPage } from '../edge/page.ts';
 import { logEntryRecord, refusedRecord } from '../edge/problem.ts';
 import { REQUEST_QUERY, readRequestFilter } from '../edge/request-query.ts';
-import { type Route, viewRoute } from '../edge/route.ts';
+import { type OperatorRoutes, viewRoute } from '../edge/route.ts';
 import type {
   LoggedRequestRecord,
   NewestRequestRecord,
@@ -30,9 +29,7 @@ const QUERY = {
   upstream: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
 };
 
-export function requestRoutes(
-  dependencies: PeopleDependencies,
-): readonly Route<SignedInOperator>[] {
+export function requestRoutes(dependencies: PeopleDependencies): OperatorRoutes {
   const { store, catalog } = dependencies;
   const { database } = store;
   const lists = {

@@ -1,14 +1,11 @@
 // The ledger audit in the console: last run, differences, stopped accounts, and starting a run.
 
 import { isoTime } from '../../core/calendar.ts';
-import type { SignedInOperator } from '../../identity/signed-in.ts';
 import type { MachineDependencies } from '../dependencies.ts';
 import { DashboardError } from '../edge/error.ts';
-import { type Route, stepUpRoute, viewRoute } from '../edge/route.ts';
+import { type OperatorRoutes, stepUpRoute, viewRoute } from '../edge/route.ts';
 
-export function selfAuditRoutes({
-  machine,
-}: MachineDependencies): readonly Route<SignedInOperator>[] {
+export function selfAuditRoutes({ machine }: MachineDependencies): OperatorRoutes {
   return [
     viewRoute({
       path: '/self-audit',

@@ -1,16 +1,15 @@
 // Latency percentiles and failure classes over time, of an upstream or of a model at all of them.
 
 import { Type } from '@sinclair/typebox';
-import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { createSpeedReader } from '../../ledger/series/speeds.ts';
 import type { MachineDependencies } from '../dependencies.ts';
 import { notFound } from '../edge/error.ts';
-import { type Route, viewRoute } from '../edge/route.ts';
+import { type OperatorRoutes, viewRoute } from '../edge/route.ts';
 import { PERIOD_QUERY, readPeriod } from '../period.ts';
 import type { SpeedsRecord } from '../records/speeds.ts';
 import { speedsRecord } from '../speeds.ts';
 
-export function speedRoutes(dependencies: MachineDependencies): readonly Route<SignedInOperator>[] {
+export function speedRoutes(dependencies: MachineDependencies): OperatorRoutes {
   const { store, catalog, clock } = dependencies;
   const readSpeeds = createSpeedReader(store.database);
   return [

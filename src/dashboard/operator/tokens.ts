@@ -4,10 +4,9 @@
 import { Type } from '@sinclair/typebox';
 import { SCOPES } from '../../core/operator-scope.ts';
 import { createOperatorTokens, operatorTokenRecord } from '../../identity/operator-tokens.ts';
-import type { SignedInOperator } from '../../identity/signed-in.ts';
 import type { ConsoleDependencies } from '../dependencies.ts';
 import { type List, wholeList } from '../edge/page.ts';
-import { oneOf, type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
+import { type OperatorRoutes, oneOf, sessionRoute, stepUpRoute } from '../edge/route.ts';
 import type {
   CreatedOperatorTokenRecord,
   OperatorTokenRecord,
@@ -22,7 +21,7 @@ export function tokenRoutes({
   store: { database },
   clock,
   randomBytes,
-}: Dependencies): readonly Route<SignedInOperator>[] {
+}: Dependencies): OperatorRoutes {
   const tokens = createOperatorTokens({ database, clock, randomBytes });
   return [
     sessionRoute({

@@ -6,7 +6,6 @@ import type { UpstreamMinute } from '../../core/activity.ts';
 import { isoTime } from '../../core/calendar.ts';
 import { placeState, type UpstreamState, upstreamState } from '../../core/health.ts';
 import type { Catalog } from '../../core/model.ts';
-import type { SignedInOperator } from '../../identity/signed-in.ts';
 import {
   disabledPlaces,
   disablePlace,
@@ -16,7 +15,7 @@ import {
 } from '../../operations/upstreams.ts';
 import type { MachineDependencies } from '../dependencies.ts';
 import { notFound } from '../edge/error.ts';
-import { type Route, stepUpRoute, viewRoute } from '../edge/route.ts';
+import { type OperatorRoutes, stepUpRoute, viewRoute } from '../edge/route.ts';
 import { changeOf } from './dependencies.ts';
 
 const MINUTES = 60;
@@ -24,9 +23,7 @@ const PLACE = { model: Type.Optional(Type.String({ minLength: 1, maxLength: 64 }
 
 type Disabled = Awaited<ReturnType<typeof disabledPlaces>>;
 
-export function upstreamRoutes(
-  dependencies: MachineDependencies,
-): readonly Route<SignedInOperator>[] {
+export function upstreamRoutes(dependencies: MachineDependencies): OperatorRoutes {
   const { store, catalog, machine } = dependencies;
   const { activity } = machine;
 
