@@ -2,12 +2,12 @@
 // applied. Comments and formatting of the file are preserved. Only the drafted periods change,
 // which is verified before the text is returned. Pure.
 
-import { type Static, Type } from '@sinclair/typebox';
+import { type Static, type TObject, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import { isoTime } from '../core/calendar.ts';
 import { parseInstant } from '../core/instant.ts';
 import { listAt, memberOf, textAt } from './document.ts';
-import { type PeriodEntry, PeriodSchema, type TierEntry } from './price-schema.ts';
+import { type PeriodEntry, PeriodSchema, TierSchema } from './price-schema.ts';
 import { CatalogError, parseToml, substitute } from './source.ts';
 import { editToml, plainDocument } from './toml-edit.ts';
 import { renderSection } from './toml-values.ts';
@@ -133,28 +133,21 @@ const PAST = 'must be later than now: what has been sold keeps its price';
 
 /** In the order of the file. */
 function periodOf(entry: PeriodEntry): PeriodEntry {
-  const { valid_from, windows, tiers, service_tiers } = entry;
-  return {
-    valid_from,
-    ...ratesOf(entry),
-    ...(tiers !== undefined && {
-      tiers: tiers.map((tier) => ({ above_tokens: tier.above_tokens, ...ratesOf(tier) })),
-    }),
-    ...(service_tiers !== undefined && { service_tiers }),
-    ...(windows !== undefined && windows.length > 0 && { windows }),
-  };
+  const { windows, tiers, ...rest } = entry;
+  return inOrder(PeriodSchema, {
+    ...rest,
+    ...(tiers && { tiers: tiers.map((tier) => inOrder(TierSchema, tier)) }),
+    ...(windows && windows.length > 0 && { windows }),
+  });
 }
 
-function ratesOf(entry: PeriodEntry | TierEntry) {
-  const { input, cached_input, cached_input_explicit, cache_write, cache_write_1h, output } = entry;
-  return {
-    input,
-    ...(cached_input !== undefined && { cached_input }),
-    ...(cached_input_explicit !== undefined && { cached_input_explicit }),
-    ...(cache_write !== undefined && { cache_write }),
-    ...(cache_write_1h !== undefined && { cache_write_1h }),
-    output,
-  };
+/** The members in the order of their schema, without others. */
+function inOrder<Entry extends object>({ properties }: TObject, entry: Entry): Entry {
+  const members = Object.keys(properties).flatMap((name) => {
+    const value: unknown = memberOf(entry, name);
+    return value === undefined ? [] : [[name, value]];
+  });
+  return Object.fromEntries(members);
 }
 
 function startOf(period: unknown): number {

@@ -3,20 +3,12 @@
 
 import { isoTime } from '../core/calendar.ts';
 import { FACTOR_ONE } from '../core/exact.ts';
+import { vendorAt, WRITE_CHARGING_VENDORS } from '../core/generations.ts';
 import type { Catalog, Model, Placement, Upstream } from '../core/model.ts';
 import { formatDecimal, PICO_DECIMALS, type Pico, parseDecimal } from '../core/money.ts';
 import { factorOf, type Price, ratesFor } from '../core/price.ts';
-import { factorText } from '../core/price-terms.ts';
+import { factorText, RATE_NAMES } from '../core/price-terms.ts';
 import type { PriceDraft } from './price-draft.ts';
-
-/**
- * Where vendors charge 1.25 times the input price for cache writes: Anthropic and its models on other
- * platforms, OpenAI since GPT-5.6 (their price pages of November 2026).
- */
-const WRITE_CHARGING_HOSTS = [
-  ...['anthropic.com', 'openai.com', 'azure.com'],
-  ...['amazonaws.com', 'api.aws', 'aiplatform.googleapis.com'],
-];
 
 /** One line for each price and upstream, for prices that are effective at `nowMs` or later. */
 export function priceWarnings(catalog: Catalog, nowMs: number): string[] {
@@ -73,24 +65,11 @@ function gapsOf(price: Price, { cost }: Placement, contextWindow: number): strin
 function rateGaps(price: Price, cost: Price, aboveTokens: number): string[] {
   const sold = ratesFor(price, aboveTokens + 1);
   const bought = ratesFor(cost, aboveTokens + 1);
-  const gap = (name: string, own: Pico, rate: Pico): string[] =>
-    own < rate ? [`${name} ${rateText(own)} (costs ${rateText(rate)})`] : [];
-  const apart = (
-    name: string,
-    part: 'cachedInputExplicit' | 'cacheWriteLong',
-    whole: 'cachedInput' | 'cacheWrite',
-  ): string[] => {
-    if (sold[part] === undefined && bought[part] === undefined) return [];
-    return gap(name, sold[part] ?? sold[whole], bought[part] ?? bought[whole]);
-  };
-  return [
-    ...gap('input', sold.input, bought.input),
-    ...gap('cached_input', sold.cachedInput, bought.cachedInput),
-    ...apart('cached_input_explicit', 'cachedInputExplicit', 'cachedInput'),
-    ...gap('cache_write', sold.cacheWrite, bought.cacheWrite),
-    ...apart('cache_write_1h', 'cacheWriteLong', 'cacheWrite'),
-    ...gap('output', sold.output, bought.output),
-  ];
+  return RATE_NAMES.flatMap(([member, name, whole]) => {
+    if (sold[member] === undefined && bought[member] === undefined) return [];
+    const [own, cost] = [sold[member] ?? sold[whole], bought[member] ?? bought[whole]];
+    return own < cost ? [`${name} ${rateText(own)} (costs ${rateText(cost)})`] : [];
+  });
 }
 
 /** A cost that names the price of writes answers the question better than a vendor's host. */
@@ -111,11 +90,8 @@ function writeWarning(
 
 function chargesWrites({ profile }: Placement, upstream: Upstream | undefined): boolean {
   if (upstream === undefined || upstream.dialect === 'demo') return false;
-  const host = URL.parse(upstream.baseUrl)?.hostname ?? '';
-  return (
-    profile.unreportedCacheWrites === 'count' ||
-    WRITE_CHARGING_HOSTS.some((known) => host === known || host.endsWith(`.${known}`))
-  );
+  const vendor = vendorAt(URL.parse(upstream.baseUrl)?.hostname ?? '');
+  return profile.unreportedCacheWrites === 'count' || WRITE_CHARGING_VENDORS.includes(vendor ?? '');
 }
 
 /** 1.25 times the input price, rounded up. */
@@ -132,31 +108,31 @@ function rateText(rate: Pico | bigint): string {
  * The file says what is charged, so no default has to change.
  */
 export function withWritePrices(draft: PriceDraft, catalog: Catalog): PriceDraft {
-  const { add } = draft;
-  if (add === undefined) return draft;
+  const add = draft.add?.map((period) => {
+    const { servedBy = [] } = catalog.resolve(period.model) ?? {};
+    const charges = servedBy.some((placement) =>
+      chargesWrites(placement, catalog.upstreams.get(placement.upstream)),
+    );
+    return charges ? withWrites(period) : period;
+  });
+  return { ...draft, ...(add && { add }) };
+}
+
+type Row = {
+  readonly input: string | number;
+  readonly cache_write?: string | number;
+  readonly tiers?: readonly Row[];
+  readonly windows?: readonly Row[];
+};
+
+/** Also in its tiers and windows. */
+function withWrites<Entry extends Row>(entry: Entry): Entry {
+  const { tiers, windows, cache_write: written } = entry;
+  const input = parseDecimal(String(entry.input), PICO_DECIMALS) ?? 0n;
   return {
-    ...draft,
-    add: add.map((period) => {
-      const servedBy = catalog.resolve(period.model)?.servedBy ?? [];
-      const charges = servedBy.some((placement) =>
-        chargesWrites(placement, catalog.upstreams.get(placement.upstream)),
-      );
-      if (!charges) return period;
-      const { windows } = period;
-      return { ...withWrites(period), ...(windows && { windows: windows.map(withWrites) }) };
-    }),
+    ...entry,
+    ...(written === undefined && input > 0n && { cache_write: rateText(writeRate(input)) }),
+    ...(tiers && { tiers: tiers.map(withWrites) }),
+    ...(windows && { windows: windows.map(withWrites) }),
   };
-}
-
-type Row = { readonly input: string | number; readonly cache_write?: string | number };
-
-function withWrites<Entry extends Row & { readonly tiers?: readonly Row[] }>(entry: Entry): Entry {
-  const { tiers } = entry;
-  return { ...withWrite(entry), ...(tiers && { tiers: tiers.map(withWrite) }) };
-}
-
-function withWrite<Entry extends Row>(row: Entry): Entry {
-  const input = parseDecimal(String(row.input), PICO_DECIMALS);
-  if (row.cache_write !== undefined || input === undefined || input === 0n) return row;
-  return { ...row, cache_write: rateText(writeRate(input)) };
 }

@@ -211,13 +211,12 @@ export function toCost(upstream: string, model: string, rates: RatesEntry): Pric
 
 /** The version is a digest of the price, so that every process computes the same one. */
 function toPrice(slug: string, entry: Omit<RatesEntry, 'windows'>): Price {
-  const { cachedInputExplicit, cacheWriteLong, ...rates } = toRates(entry);
-  const { input, cachedInput, cacheWrite, output } = rates;
+  const { input, cachedInput, cacheWrite, output, ...cache } = toRates(entry);
+  const { tiers, service_tiers: factors } = entry;
   const terms: PriceTerms = {
-    ...(cachedInputExplicit === undefined ? {} : { cachedInputExplicit }),
-    ...(cacheWriteLong === undefined ? {} : { cacheWriteLong }),
-    ...(entry.tiers === undefined ? {} : { tiers: entry.tiers.map(toTier) }),
-    ...(entry.service_tiers === undefined ? {} : { serviceTiers: toFactors(entry.service_tiers) }),
+    ...cache,
+    ...(tiers && { tiers: tiers.map(toTier) }),
+    ...(factors && { serviceTiers: toFactors(factors) }),
   };
   const hasTerms = Object.keys(terms).length > 0;
   // Cache writes and terms had no price at first: a price without its own keeps its version.
@@ -226,6 +225,7 @@ function toPrice(slug: string, entry: Omit<RatesEntry, 'windows'>): Price {
   const digest = createHash('sha256')
     .update([slug, ...amounts, ...(hasTerms ? [termsText(terms)] : [])].join('\n'))
     .digest('hex');
+  const rates = { input, cachedInput, cacheWrite, output };
   return { version: `price_${digest.slice(0, 16)}`, ...rates, ...(hasTerms ? { terms } : {}) };
 }
 

@@ -12,7 +12,7 @@ import {
   periodAt,
   priceAt,
 } from '../core/price-book.ts';
-import { factorText } from '../core/price-terms.ts';
+import { factorTexts, rateTexts } from '../core/price-terms.ts';
 
 /** `schedule` starts with the current period; `next_change_at` includes its windows. */
 export function pricingRecord(prices: PriceBook, usdPerMillion: UsdRate, nowMs: number) {
@@ -51,45 +51,22 @@ function windowRecord(window: PriceWindow, usdPerMillion: UsdRate) {
 function ratesRecord(price: Price, usdPerMillion: UsdRate) {
   const usd = (rate: Pico) => formatDecimal(rate * usdPerMillion, PICO_DECIMALS + 6);
   const tokens = (rate: Pico) => formatDecimal(rate, PICO_DECIMALS - 6);
-  const both = (rates: Rates, cache: CacheRates) => ({
-    ...rowRecord(rates, cache, usd),
-    svc_tokens: rowRecord(rates, cache, tokens),
+  const both = (rates: Rates & CacheRates) => ({
+    ...rateTexts(rates, usd),
+    svc_tokens: rateTexts(rates, tokens),
   });
-  const { tiers, serviceTiers, ...cache } = price.terms ?? {};
+  const { tiers, serviceTiers } = price.terms ?? {};
   return {
     version: price.version,
-    ...both(price, cache),
+    ...both({ ...price.terms, ...price }),
     // Only prices that have them have these members.
-    ...(tiers === undefined
-      ? {}
-      : {
-          /** The whole request has the rates of the highest tier whose bound its prompt exceeds. */
-          tiers: tiers.map((tier) => ({ above_tokens: tier.aboveTokens, ...both(tier, tier) })),
-        }),
-    ...(serviceTiers === undefined
-      ? {}
-      : {
-          /** Factors of the whole charge, by the service tier that the answer names. */
-          service_tiers: Object.fromEntries(
-            serviceTiers.map(({ name, factor }) => [name, factorText(factor)]),
-          ),
-        }),
+    ...(tiers && {
+      /** The whole request has the rates of the highest tier whose bound its prompt exceeds. */
+      tiers: tiers.map((tier) => ({ above_tokens: tier.aboveTokens, ...both(tier) })),
+    }),
+    /** Factors of the whole charge, by the service tier that the answer names. */
+    ...(serviceTiers && { service_tiers: factorTexts(serviceTiers) }),
   } as const;
-}
-
-function rowRecord(
-  { input, cachedInput, cacheWrite, output }: Rates,
-  { cachedInputExplicit: explicit, cacheWriteLong: long }: CacheRates,
-  show: (rate: Pico) => string,
-) {
-  return {
-    input: show(input),
-    cached_input: show(cachedInput),
-    ...(explicit === undefined ? {} : { cached_input_explicit: show(explicit) }),
-    cache_write: show(cacheWrite),
-    ...(long === undefined ? {} : { cache_write_1h: show(long) }),
-    output: show(output),
-  };
 }
 
 /** Minutes after midnight as `16:30`. */

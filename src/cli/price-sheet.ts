@@ -4,9 +4,9 @@
 import { timeOfDay } from '../catalog/pricing-record.ts';
 import type { Catalog, Model } from '../core/model.ts';
 import { formatDecimal, PICO_DECIMALS, type UsdRate } from '../core/money.ts';
-import type { CacheRates, Price, PriceTier } from '../core/price.ts';
+import type { CacheRates, Price, Rates } from '../core/price.ts';
 import { type PriceWindow, periodAt, WEEKDAYS, windowAt } from '../core/price-book.ts';
-import { factorText } from '../core/price-terms.ts';
+import { factorText, RATE_NAMES } from '../core/price-terms.ts';
 import { shortTime, table } from './command.ts';
 
 export function priceSheetText(
@@ -51,34 +51,27 @@ function termLines(models: readonly Model[]): string[] {
   const lines = prices.flatMap(({ slug, price: { terms, version } }) => {
     const { tiers = [], serviceTiers = [], ...cache } = terms ?? {};
     const factors = serviceTiers.map(({ name, factor }) => `${name} × ${factorText(factor)}`);
-    const own = cacheWords(cache);
     const facts = [
-      ...(own === '' ? [] : [own]),
-      ...tiers.map((tier) => `prompts above ${tier.aboveTokens} tokens: ${tierWords(tier)}`),
-      ...(factors.length === 0 ? [] : [`service tiers ${factors.join(', ')}`]),
+      rateWords(cache),
+      ...tiers.map((tier) => `prompts above ${tier.aboveTokens} tokens: ${rateWords(tier)}`),
+      factors.length === 0 ? '' : `service tiers ${factors.join(', ')}`,
     ];
-    return facts.map((fact) => `${slug} ${version}: ${fact}`);
+    return facts.filter(Boolean).map((fact) => `${slug} ${version}: ${fact}`);
   });
   return lines.length === 0 ? [] : [...new Set(lines), ''];
 }
 
-function tierWords(tier: PriceTier): string {
-  const rates = [
-    ['input', tier.input],
-    ['cached', tier.cachedInput],
-    ['cache write', tier.cacheWrite],
-    ['output', tier.output],
-  ] as const;
-  const words = rates.map(([name, rate]) => `${name} ${formatDecimal(rate, PICO_DECIMALS)}`);
-  return [...words, cacheWords(tier)].filter(Boolean).join(', ');
-}
+const RATE_WORDS = {
+  ...{ input: 'input', cachedInput: 'cached', cacheWrite: 'cache write', output: 'output' },
+  ...{ cachedInputExplicit: 'explicit cache reads', cacheWriteLong: 'cache writes of an hour' },
+};
 
-function cacheWords({ cachedInputExplicit: explicit, cacheWriteLong: long }: CacheRates): string {
-  const words = [
-    explicit && `explicit cache reads ${formatDecimal(explicit, PICO_DECIMALS)}`,
-    long && `cache writes of an hour ${formatDecimal(long, PICO_DECIMALS)}`,
-  ];
-  return words.filter(Boolean).join(', ');
+function rateWords(rates: Partial<Rates & CacheRates>): string {
+  const words = RATE_NAMES.flatMap(([member]) => {
+    const rate = rates[member];
+    return rate === undefined ? [] : `${RATE_WORDS[member]} ${formatDecimal(rate, PICO_DECIMALS)}`;
+  });
+  return words.join(', ');
 }
 
 function priceCells({ input, cachedInput, cacheWrite, output, version }: Price, usd: UsdRate) {

@@ -100,6 +100,12 @@ const HOSTS: readonly (readonly [RegExp, string])[] = [
   [/^api\.fireworks\.ai$/, 'fireworks'],
 ];
 
+/**
+ * Vendors that charge 1.25 times the input price for cache writes: Anthropic and its models on other
+ * platforms, OpenAI since GPT-5.6 (their price pages of November 2026).
+ */
+export const WRITE_CHARGING_VENDORS = ['openai', 'azure', 'anthropic', 'bedrock', 'vertex'];
+
 /** The built-in profile of the vendor at this host; undefined if it is not known. */
 export function vendorAt(host: string): string | undefined {
   return HOSTS.find(([pattern]) => pattern.test(host))?.[1];

@@ -1,23 +1,71 @@
-// The terms of a price as text: what a price has beyond its four rates. The books, the receipts, the
-// ledger thread and the version of a price use the same canonical form, so equal terms have equal
-// texts.
+// A price as named texts, and its terms (what it has beyond its four rates) as canonical JSON. The
+// books, the receipts, the ledger thread and the version of a price use the same form, so equal
+// terms have equal texts.
 
 import { FACTOR_DECIMALS } from './exact.ts';
 import { isObject, parseJson } from './json.ts';
 import { formatDecimal, PICO_DECIMALS, type Pico, parseDecimal, pico } from './money.ts';
-import type { CacheRates, Price, PriceTerms, PriceTier, TierFactor } from './price.ts';
+import type { CacheRates, Price, PriceTerms, PriceTier, Rates, TierFactor } from './price.ts';
+
+const BASE_NAMES = [
+  ['input', 'input', 'input'],
+  ['cachedInput', 'cached_input', 'cachedInput'],
+  ['cacheWrite', 'cache_write', 'cacheWrite'],
+  ['output', 'output', 'output'],
+] as const;
+
+const CACHE_NAMES = [
+  ['cachedInputExplicit', 'cached_input_explicit', 'cachedInput'],
+  ['cacheWriteLong', 'cache_write_1h', 'cacheWrite'],
+] as const;
+
+/**
+ * Each rate's member of a price, its name everywhere else, and the rate that applies where a price
+ * does not set it. In the order of canonical texts.
+ */
+export const RATE_NAMES = [...BASE_NAMES, ...CACHE_NAMES] as const;
+
+type BaseName = (typeof BASE_NAMES)[number][1];
+type CacheName = (typeof CACHE_NAMES)[number][1];
+
+export type RateTexts = { readonly [Name in BaseName]: string } & {
+  readonly [Name in CacheName]?: string;
+};
+
+/** The rates that are there, by their names. */
+export function rateTexts(rates: Rates & CacheRates, show = decimal): RateTexts {
+  return textsOf(rates, show) as RateTexts;
+}
+
+function textsOf(rates: Partial<Rates & CacheRates>, show = decimal): Partial<RateTexts> {
+  const texts = RATE_NAMES.flatMap(([member, name]) => {
+    const rate = rates[member];
+    return rate === undefined ? [] : [[name, show(rate)] as const];
+  });
+  return Object.fromEntries(texts);
+}
+
+const decimal = (rate: Pico): string => formatDecimal(rate, PICO_DECIMALS);
+
+/** All of a price, for JSON. */
+export function priceTexts(price: Price) {
+  const { version, terms } = price;
+  return { version, ...rateTexts(price), ...(terms && namedTerms(terms)) };
+}
 
 /** Canonical JSON, with members only for terms that the price has. */
-export function termsText({ tiers, serviceTiers, ...rates }: PriceTerms): string {
-  const members = cacheMembers(rates);
-  if (tiers !== undefined) members.push(`"tiers":[${tiers.map(tierText).join(',')}]`);
-  if (serviceTiers !== undefined) {
-    const factors = serviceTiers.map(({ name, factor }) => {
-      return `${JSON.stringify(name)}:"${factorText(factor)}"`;
-    });
-    members.push(`"service_tiers":{${factors.join(',')}}`);
-  }
-  return `{${members.join(',')}}`;
+export function termsText(terms: PriceTerms): string {
+  return JSON.stringify(namedTerms(terms));
+}
+
+function namedTerms({ tiers, serviceTiers, ...rates }: PriceTerms) {
+  return {
+    ...textsOf(rates),
+    ...(tiers && {
+      tiers: tiers.map((tier) => ({ above_tokens: tier.aboveTokens, ...rateTexts(tier) })),
+    }),
+    ...(serviceTiers && { service_tiers: factorTexts(serviceTiers) }),
+  };
 }
 
 /** The text of a price's terms; null where it has none. */
@@ -25,33 +73,12 @@ export function termsOfPrice({ terms }: Price): string | null {
   return terms === undefined || terms === null ? null : termsText(terms);
 }
 
+export function factorTexts(factors: readonly TierFactor[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(factors.map(({ name, factor }) => [name, factorText(factor)]));
+}
+
 export function factorText(factor: number): string {
   return formatDecimal(BigInt(factor), FACTOR_DECIMALS);
-}
-
-function tierText({ aboveTokens, input, cachedInput, cacheWrite, output, ...rates }: PriceTier) {
-  const members = [
-    `"above_tokens":${aboveTokens}`,
-    rateMember('input', input),
-    rateMember('cached_input', cachedInput),
-    rateMember('cache_write', cacheWrite),
-    rateMember('output', output),
-    ...cacheMembers(rates),
-  ];
-  return `{${members.join(',')}}`;
-}
-
-function cacheMembers({ cachedInputExplicit, cacheWriteLong }: CacheRates): string[] {
-  return [
-    ...(cachedInputExplicit === undefined
-      ? []
-      : [rateMember('cached_input_explicit', cachedInputExplicit)]),
-    ...(cacheWriteLong === undefined ? [] : [rateMember('cache_write_1h', cacheWriteLong)]),
-  ];
-}
-
-function rateMember(name: string, rate: Pico): string {
-  return `"${name}":"${formatDecimal(rate, PICO_DECIMALS)}"`;
 }
 
 /** Parsed JSON of any type. */
@@ -67,10 +94,18 @@ export function readTerms(text: string): PriceTerms {
 }
 
 /**
- * The terms among the members of a price; undefined if there are none. A wrong type throws, or
- * changes the text when the terms are written again.
+ * Reads what `priceTexts` returned. A wrong type throws, or changes the text when the price is
+ * written again.
  */
-export function termsOf(value: Members): PriceTerms | undefined {
+export function readPrice(value: Members): Price {
+  const { version } = value;
+  if (typeof version !== 'string') throw new TypeError('not a version');
+  const terms = termsOf(value);
+  return { version, ...(ratesOf(value, BASE_NAMES) as Rates), ...(terms && { terms }) };
+}
+
+/** The terms among the members of a price; undefined if there are none. */
+function termsOf(value: Members): PriceTerms | undefined {
   const { tiers, service_tiers: factors } = value;
   const terms: PriceTerms = {
     ...cacheRatesOf(value),
@@ -81,22 +116,21 @@ export function termsOf(value: Members): PriceTerms | undefined {
 }
 
 function tierOf(value: Members): PriceTier {
-  return {
-    aboveTokens: Number(value['above_tokens']),
-    input: rateOf(value['input']),
-    cachedInput: rateOf(value['cached_input']),
-    cacheWrite: rateOf(value['cache_write']),
-    output: rateOf(value['output']),
-    ...cacheRatesOf(value),
-  };
+  const rates = { ...(ratesOf(value, BASE_NAMES) as Rates), ...cacheRatesOf(value) };
+  return { aboveTokens: Number(value['above_tokens']), ...rates };
 }
 
 function cacheRatesOf(value: Members): CacheRates {
-  const { cached_input_explicit: explicit, cache_write_1h: long } = value;
-  return {
-    ...(explicit === undefined ? {} : { cachedInputExplicit: rateOf(explicit) }),
-    ...(long === undefined ? {} : { cacheWriteLong: rateOf(long) }),
-  };
+  return ratesOf(
+    value,
+    CACHE_NAMES.filter(([, name]) => value[name] !== undefined),
+  );
+}
+
+function ratesOf(value: Members, names: readonly (typeof RATE_NAMES)[number][]): object {
+  return Object.fromEntries(
+    names.map(([member, name]) => [member, pico(decimalOf(value[name], PICO_DECIMALS))]),
+  );
 }
 
 function factorsOf(value: Members): TierFactor[] {
@@ -104,10 +138,6 @@ function factorsOf(value: Members): TierFactor[] {
     name,
     factor: Number(decimalOf(factor, FACTOR_DECIMALS)),
   }));
-}
-
-function rateOf(value: unknown): Pico {
-  return pico(decimalOf(value, PICO_DECIMALS));
 }
 
 function decimalOf(value: unknown, decimals: number): bigint {

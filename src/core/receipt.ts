@@ -12,15 +12,12 @@ import {
   type Micro,
   micro,
   negate,
-  PICO_DECIMALS,
-  type Pico,
   parseDecimal,
-  pico,
   type UsdRate,
   usdRate,
 } from './money.ts';
 import type { Price } from './price.ts';
-import { termsOf, termsOfPrice } from './price-terms.ts';
+import { priceTexts, readPrice } from './price-terms.ts';
 import { detailMembers, readDetails } from './usage-details.ts';
 
 /** The `previous` of an account's first receipt. */
@@ -140,25 +137,14 @@ function movementMembers({ kind, transferId, at, amount }: MovementFacts): strin
 }
 
 /** Caches the text of prices: they are immutable, and most receipts name the same few. */
-const priceTexts = new WeakMap<Price, string>();
+const knownPrices = new WeakMap<Price, string>();
 
 function priceMembers(price: Price): string {
-  const known = priceTexts.get(price);
+  const known = knownPrices.get(price);
   if (known !== undefined) return known;
-  const text = priceText(price);
-  priceTexts.set(price, text);
+  const text = JSON.stringify(priceTexts(price));
+  knownPrices.set(price, text);
   return text;
-}
-
-function priceText(price: Price): string {
-  const { version, input, cachedInput, cacheWrite, output } = price;
-  const terms = termsOfPrice(price);
-  return (
-    `{"version":${quote(version)},"input":"${formatDecimal(input, PICO_DECIMALS)}",` +
-    `"cached_input":"${formatDecimal(cachedInput, PICO_DECIMALS)}",` +
-    `"cache_write":"${formatDecimal(cacheWrite, PICO_DECIMALS)}",` +
-    `"output":"${formatDecimal(output, PICO_DECIMALS)}"${terms === null ? '' : `,${terms.slice(1, -1)}`}}`
-  );
 }
 
 function quote(text: string): string {
@@ -205,8 +191,8 @@ function requestOf(value: Members): Omit<RequestFacts, 'kind'> {
     modelServed: value['model_served'] === null ? null : text(value, 'model_served'),
     outcome: oneOf(OUTCOMES, value['outcome']),
     usage: usageOf(value['usage'] as Members),
-    price: priceOf(value['price'] as Members),
-    priceServed: served === null ? null : priceOf(served as Members),
+    price: readPrice(value['price'] as Members),
+    priceServed: served === null ? null : readPrice(served as Members),
     held: amount(value, 'held'),
     charged: amount(value, 'charged'),
     debited: amount(value, 'debited'),
@@ -226,18 +212,6 @@ function usageOf(value: Members): Usage {
     reasoningTokens: whole(value, 'reasoning_tokens'),
     basis: oneOf(BASES, value['basis']),
     ...readDetails(value),
-  };
-}
-
-function priceOf(value: Members): Price {
-  const terms = termsOf(value);
-  return {
-    version: text(value, 'version'),
-    input: rate(value, 'input'),
-    cachedInput: rate(value, 'cached_input'),
-    cacheWrite: rate(value, 'cache_write'),
-    output: rate(value, 'output'),
-    ...(terms === undefined ? {} : { terms }),
   };
 }
 
@@ -261,10 +235,6 @@ function whole(members: Members, name: string): number {
 
 function amount(members: Members, name: string): Micro {
   return micro(decimal(members, name, MICRO_DECIMALS));
-}
-
-function rate(members: Members, name: string): Pico {
-  return pico(decimal(members, name, PICO_DECIMALS));
 }
 
 function decimal(members: Members, name: string, decimals: number): bigint {

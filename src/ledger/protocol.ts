@@ -7,6 +7,7 @@ import { assert } from '../core/assert.ts';
 import type { Outcome, Usage, UsageDoubt } from '../core/generation.ts';
 import { micro, tokenCount, usdRate } from '../core/money.ts';
 import type { Price } from '../core/price.ts';
+import { priceTexts, readPrice } from '../core/price-terms.ts';
 import type { RequestFailure } from '../core/request-failure.ts';
 import { detailMembers, readDetails } from '../core/usage-details.ts';
 import type {
@@ -19,9 +20,9 @@ import type {
   SettleCommand,
 } from './contract.ts';
 import { boxInteger, type Integer, integer, unbox } from './integers.ts';
-import { type PriceNumbers, priceNumbers, priceOfNumbers } from './price-numbers.ts';
 
-type PriceValue = string | PriceNumbers;
+/** The version of a price, or all of it where it is sent first. */
+type PriceValue = string | ReturnType<typeof priceTexts>;
 
 type ServedValues = readonly [model: string, upstream: string, price: PriceValue];
 type HoldValues = readonly [
@@ -169,12 +170,12 @@ export class CommandEncoder {
     return [model, upstream, this.#price(price)];
   }
 
-  /** Sends the numbers of a version once. */
+  /** Sends the rates of a version once. */
   #price(price: Price): PriceValue {
     const { version } = price;
     if (this.#prices.has(version)) return version;
     this.#prices.add(version);
-    return priceNumbers(price);
+    return priceTexts(price);
   }
 }
 
@@ -281,7 +282,7 @@ export class CommandDecoder {
       assert(known !== undefined, `the meaning of price version ${value} came before`);
       return known;
     }
-    const price = priceOfNumbers(value);
+    const price = readPrice(value);
     this.#prices.set(price.version, price);
     return price;
   }
