@@ -13,8 +13,10 @@ import { Price } from '../../ui/amount.tsx';
 import { withQuery } from '../../ui/api.ts';
 import { formatCount, groupDigits, tokenCount, weekdays } from '../../ui/format.ts';
 import { formatUsdExact } from '../../ui/format-money.ts';
+import { labelOf } from '../../ui/labels.ts';
 import type { PageProps } from '../../ui/page.ts';
 import { Alert, Card, Empty, Facts, Loaded, Page } from '../../ui/parts.tsx';
+import { RATE_NAMES, type RateName } from '../../ui/rate-names.ts';
 import { useResource } from '../../ui/resource.ts';
 import { Speeds } from '../../ui/speeds.tsx';
 import { Table } from '../../ui/table.tsx';
@@ -148,14 +150,8 @@ function LimitFacts({ model }: { readonly model: CustomerModelRecord }) {
   );
 }
 
-const KINDS = [
-  ['input', t('Input')],
-  ['cached_input', t('Cached input')],
-  ['cached_input_explicit', t('Explicitly cached input')],
-  ['cache_write', t('Cache write')],
-  ['cache_write_1h', t('Cache write, 1 hour')],
-  ['output', t('Output (with reasoning)')],
-] as const;
+const rateLabel = (name: RateName) =>
+  name === 'output' ? t('Output (with reasoning)') : labelOf(name);
 
 type PriceRow = {
   readonly key: string;
@@ -168,10 +164,11 @@ type PriceRow = {
 function priceRows(pricing: PricingRecord): PriceRow[] {
   const all = [{ above_tokens: 0, ...pricing }, ...(pricing.tiers ?? [])];
   return all.flatMap((rates) =>
-    KINDS.flatMap(([name, label]): PriceRow[] => {
+    RATE_NAMES.flatMap((name): PriceRow[] => {
       const { [name]: usd, above_tokens: bound } = rates;
       const tokens = rates.svc_tokens[name];
       if (usd === undefined || tokens === undefined) return [];
+      const label = rateLabel(name);
       const above = t('{kind}, prompts above {tokens} tokens', {
         kind: label,
         tokens: formatCount(bound),

@@ -2,6 +2,8 @@
 
 import type { CatalogEntryKind } from '../../../records/operator-entries.ts';
 import { t } from '../../text/t.ts';
+import { labelOf } from '../../ui/labels.ts';
+import { RATE_NAMES } from '../../ui/rate-names.ts';
 
 type FieldText = { readonly label: string; readonly hint?: string };
 
@@ -28,15 +30,10 @@ const FIELDS: Readonly<Record<string, FieldText>> = {
   },
   price: { label: t('Price') },
   cost: { label: t('Your cost') },
-  input: { label: t('Input') },
-  cached_input: { label: t('Cached input') },
-  cache_write: { label: t('Cache write') },
-  cached_input_explicit: { label: t('Explicitly cached input') },
-  cache_write_1h: { label: t('Cache write, 1 hour') },
+  ...Object.fromEntries(RATE_NAMES.map((name) => [name, { label: labelOf(name) }])),
   tiers: { label: t('Tiers by prompt length') },
   above_tokens: { label: t('Prompts above (tokens)') },
   service_tiers: { label: t('Service tiers') },
-  output: { label: t('Output') },
   served_by: { label: t('Upstreams') },
   upstream: { label: t('Upstream') },
   model: { label: t('Model at the upstream') },

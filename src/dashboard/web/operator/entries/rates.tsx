@@ -10,19 +10,10 @@ import {
   written,
 } from '../../ui/amount-field.tsx';
 import { TextField } from '../../ui/field.tsx';
+import { emptyRate, RATE_NAMES } from '../../ui/rate-names.ts';
 import type { FieldProps } from './field-props.ts';
 import { fieldText } from './labels.ts';
 import { type FormValue, listOf, tableOf, textOf, withMember } from './values.ts';
-
-const RATES = [
-  ...['input', 'cached_input', 'cached_input_explicit'],
-  ...['cache_write', 'cache_write_1h', 'output'],
-];
-
-const DEFAULTS: Readonly<Record<string, string>> = {
-  cached_input_explicit: t('Same as cached input'),
-  cache_write_1h: t('Same as cache write'),
-};
 
 export function RatesField({
   field,
@@ -51,7 +42,7 @@ export function RatesField({
         <UnitSelect unit={unit} choose={setUnit} />
       </div>
       <div class="fields">
-        {RATES.map((name) => {
+        {RATE_NAMES.map((name) => {
           const { label } = fieldText(name);
           if (readOnly) {
             return (
@@ -73,7 +64,7 @@ export function RatesField({
               unit={unit}
               label={label}
               error={problemAt(`${path}.${name}`) ?? first}
-              placeholder={isRequired || isEmpty ? '' : (DEFAULTS[name] ?? t('Same as input'))}
+              placeholder={isRequired || isEmpty ? '' : emptyRate(name)}
               typed={textFor(name)}
               onInput={(text) => {
                 setTyped({ ...typed, [name]: text });

@@ -16,7 +16,7 @@ import { multiply } from '../../ui/money.ts';
 import { useAction } from '../../ui/resource.ts';
 import { addPeriod } from './draft.ts';
 import { HoursFields, type HoursInput, NEW_HOURS, toWindow } from './hours.tsx';
-import { NO_RATES, RateFields, type RatesInput, ratesIn, toRates } from './rates.tsx';
+import { eachRate, RateFields, type RatesInput, ratesIn, toRates } from './rates.tsx';
 import { TermLines } from './terms.tsx';
 
 export function PeriodDialog({
@@ -118,20 +118,13 @@ function currentOf(book: PriceBookRecord, name: string): PricePeriodRecord | und
 
 /** Starts from the current price. */
 function ratesOf(book: PriceBookRecord, name: string, unit: EntryUnit): RatesInput {
-  const period = currentOf(book, name);
-  if (period === undefined) return NO_RATES;
-  const { svc_tokens: million } = period;
-  const rate = (perMillion: string | undefined) =>
-    perMillion === undefined ? '' : written('price', perToken(perMillion), unit);
-  const orInput = (each: string) => (each === million.input ? '' : rate(each));
-  return {
-    input: rate(million.input),
-    cached_input: orInput(million.cached_input),
-    cached_input_explicit: rate(million.cached_input_explicit),
-    cache_write: orInput(million.cache_write),
-    cache_write_1h: rate(million.cache_write_1h),
-    output: rate(million.output),
-  };
+  const million = currentOf(book, name)?.svc_tokens;
+  return eachRate((each) => {
+    const rate = million?.[each];
+    // Those that equal the input are defaults.
+    const isDefault = each !== 'input' && each !== 'output' && rate === million?.input;
+    return rate === undefined || isDefault ? '' : written('price', perToken(rate), unit);
+  });
 }
 
 /** The tiers and service tiers of the current price, which the new one keeps. */

@@ -5,6 +5,8 @@ import type { PricePeriodRecord } from '../../../records/operator-catalog.ts';
 import { t } from '../../text/t.ts';
 import { formatCount } from '../../ui/format.ts';
 import { formatUsdExact } from '../../ui/format-money.ts';
+import { labelOf } from '../../ui/labels.ts';
+import { RATE_NAMES, type RateName } from '../../ui/rate-names.ts';
 
 type Terms = Partial<
   Pick<PricePeriodRecord, 'tiers' | 'service_tiers' | 'cached_input_explicit' | 'cache_write_1h'>
@@ -29,36 +31,26 @@ export function TermLines({
   );
 }
 
+/** The columns of a table show the other rates of a price. */
+const CACHE_RATES = ['cached_input_explicit', 'cache_write_1h'] as const;
+
 function linesOf(terms: Terms, withCache: boolean): string[] {
   const { tiers = [], service_tiers: factors = {} } = terms;
+  const rates = (of: Partial<Record<RateName, string>>, names: readonly RateName[]) =>
+    names.flatMap((name) => {
+      const rate = of[name];
+      return rate === undefined ? [] : `${labelOf(name)} ${formatUsdExact(rate)}`;
+    });
   return [
-    ...(withCache ? cacheLines(terms) : []),
-    ...tiers.flatMap((tier) => [
-      t(
-        'Prompts above {tokens} tokens: input {input}, cached {cached}, cache write {write}, output {output}',
-        {
-          tokens: formatCount(tier.above_tokens),
-          input: formatUsdExact(tier.input),
-          cached: formatUsdExact(tier.cached_input),
-          write: formatUsdExact(tier.cache_write),
-          output: formatUsdExact(tier.output),
-        },
-      ),
-      ...cacheLines(tier),
-    ]),
+    ...(withCache ? rates(terms, CACHE_RATES) : []),
+    ...tiers.map((tier) =>
+      t('Prompts above {tokens} tokens: {rates}', {
+        tokens: formatCount(tier.above_tokens),
+        rates: rates(tier, RATE_NAMES).join(', '),
+      }),
+    ),
     ...Object.entries(factors).map(([name, factor]) =>
       t('Service tier {name}: × {factor}', { name, factor }),
     ),
-  ];
-}
-
-function cacheLines({ cached_input_explicit: explicit, cache_write_1h: long }: Terms): string[] {
-  return [
-    ...(explicit === undefined
-      ? []
-      : [t('Explicitly cached input: {price}', { price: formatUsdExact(explicit) })]),
-    ...(long === undefined
-      ? []
-      : [t('Cache write, 1 hour: {price}', { price: formatUsdExact(long) })]),
   ];
 }
