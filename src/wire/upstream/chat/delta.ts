@@ -15,7 +15,6 @@ export type PlainDelta = Extract<
 export const PLAIN_LANE: LaneKind<PlainDelta> = {
   read: readPlainDelta,
   withText: ({ kind }, text) => ({ kind, text }),
-  varying: [],
 };
 
 /** Receives the text and the thinking of an answer, piece by piece. */

@@ -28,11 +28,11 @@ const KINDS: ReadonlyMap<unknown, ItemDelta['kind']> = new Map([
   ['response.reasoning_text.delta', 'thought'],
 ]);
 
-/** The members in `varying` differ from event to event and say nothing. */
 export const ITEM_LANE: LaneKind<ItemDelta> = {
   read: readItemDelta,
   withText: ({ kind, item, part }, text) => ({ kind, item, part, text }),
-  varying: ['sequence_number', 'obfuscation'],
+  varying:
+    /(?<="sequence_number": ?)(?:0|[1-9]\d{0,14})(?=[,}])|(?<="obfuscation": ?")[^"\\]*(?=")/g,
 };
 
 export function readItemDelta(value: unknown): ItemDelta | undefined {
