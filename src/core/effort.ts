@@ -29,3 +29,12 @@ export function wordsOf(accepted: readonly Effort[]): EffortWords {
     max: at('max'),
   };
 }
+
+/** The fields for a model whose thinking is set by one of these efforts alone. */
+export function byEffort(...accepted: readonly Effort[]) {
+  return {
+    reasoningSwitch: 'effort',
+    effortWords: wordsOf(accepted),
+    thinkingOff: accepted.includes('none') ? 'send' : 'lowest',
+  } as const;
+}

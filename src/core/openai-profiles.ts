@@ -1,7 +1,7 @@
 // OpenAI's models at OpenAI and at Azure, by dialect and generation.
 // Sources: the types of openai 7.59 and the model pages of platform.openai.com, 2026-11-28.
 
-import { wordsOf } from './effort.ts';
+import { byEffort } from './effort.ts';
 import { type ChatProfile, DEFAULT_PROFILE, type ResponsesProfile } from './profile.ts';
 
 /** For OpenAI's models since GPT-5.1; its older models differ by single fields. */
@@ -19,9 +19,8 @@ export const OPENAI: ChatProfile = {
   // Its models show no thinking here, so there is none to give back.
   reasoningField: 'none',
   thinkTags: 'ignore',
-  reasoningSwitch: 'effort',
   // `max` is not a word of this API.
-  effortWords: wordsOf(['none', 'low', 'medium', 'high', 'xhigh']),
+  ...byEffort('none', 'low', 'medium', 'high', 'xhigh'),
   jsonSchema: 'send',
   // "object schema missing properties".
   toolSchemas: 'properties',
@@ -36,15 +35,14 @@ export const OPENAI: ChatProfile = {
 /** GPT-6 Astra, 6.1 Sol and 6.2 refuse `none`, and with it every tool on this API. */
 export const OPENAI_CHAT_6: ChatProfile = {
   ...OPENAI,
-  thinkingOff: 'lowest',
   thinkingWithTools: 'send',
-  effortWords: wordsOf(['low', 'medium', 'high', 'xhigh']),
+  ...byEffort('low', 'medium', 'high', 'xhigh'),
 };
 
 /** GPT-5.6 and later with an effort of `none`: GPT-6 Sol and Luna, 6.1 Terra. */
 export const OPENAI_RESPONSES: ResponsesProfile = {
   ...DEFAULT_PROFILE.responses,
-  effortWords: wordsOf(['none', 'low', 'medium', 'high', 'xhigh', 'max']),
+  ...byEffort('none', 'low', 'medium', 'high', 'xhigh', 'max'),
   // Refused by its reasoning models, and the others are sold over chat.
   sampling: 'omit',
   reasoningHistory: 'encrypted',
@@ -66,14 +64,13 @@ export const OPENAI_RESPONSES: ResponsesProfile = {
 export const OPENAI_5_4: ResponsesProfile = {
   ...OPENAI_RESPONSES,
   unreportedCacheWrites: 'ignore',
-  effortWords: wordsOf(['none', 'low', 'medium', 'high', 'xhigh']),
+  ...byEffort('none', 'low', 'medium', 'high', 'xhigh'),
 };
 
 /** GPT-6 Astra, 6.1 Sol and 6.2: thinking cannot be turned off. */
 export const OPENAI_6: ResponsesProfile = {
   ...OPENAI_RESPONSES,
-  thinkingOff: 'lowest',
-  effortWords: wordsOf(['low', 'medium', 'high', 'xhigh', 'max']),
+  ...byEffort('low', 'medium', 'high', 'xhigh', 'max'),
 };
 
 /** The same services behind another header. */
@@ -86,5 +83,5 @@ export const AZURE_5_4: ResponsesProfile = { ...OPENAI_5_4, credential: 'api-key
 export const AZURE_6: ResponsesProfile = {
   ...OPENAI_6,
   credential: 'api-key',
-  effortWords: wordsOf(['low', 'medium', 'high', 'xhigh']),
+  ...byEffort('low', 'medium', 'high', 'xhigh'),
 };

@@ -1,6 +1,6 @@
 // Model servers that operators run themselves, and marketplaces of many models.
 
-import { wordsOf } from './effort.ts';
+import { byEffort, wordsOf } from './effort.ts';
 import { type ChatProfile, DEFAULT_PROFILE, type ResponsesProfile } from './profile.ts';
 
 const { chat: CHAT, responses: RESPONSES } = DEFAULT_PROFILE;
@@ -73,9 +73,7 @@ export const LM_STUDIO: ChatProfile = {
   imageUrls: 'data',
   thinkingShown: 'all',
   // Only gpt-oss has efforts, and no other depth is known.
-  reasoningSwitch: 'effort',
-  effortWords: wordsOf(['low', 'medium', 'high']),
-  thinkingOff: 'lowest',
+  ...byEffort('low', 'medium', 'high'),
   // A choice by name is refused.
   forcedChoice: 'required',
   speakerNames: 'fold',
@@ -89,7 +87,7 @@ export const LOCAL_RESPONSES: ResponsesProfile = {
   imageUrls: 'data',
   thinkingShown: 'all',
   reasoningSummary: 'omit',
-  effortWords: wordsOf(['none', 'low', 'medium', 'high']),
+  ...byEffort('none', 'low', 'medium', 'high'),
 };
 
 export const OPENROUTER: ChatProfile = {
@@ -123,12 +121,11 @@ export const TOGETHER: ChatProfile = {
 /** Also takes `none` and `max`. */
 export const FIREWORKS: ChatProfile = {
   ...TOGETHER,
-  effortWords: wordsOf(['none', 'low', 'medium', 'high', 'max']),
+  ...byEffort('none', 'low', 'medium', 'high', 'max'),
 };
 
 /** GLM-5.3 always thinks there, as it does at its vendor. */
 export const FIREWORKS_GLM: ChatProfile = {
   ...FIREWORKS,
-  effortWords: wordsOf(['low', 'medium', 'high', 'max']),
-  thinkingOff: 'lowest',
+  ...byEffort('low', 'medium', 'high', 'max'),
 };

@@ -1,7 +1,7 @@
 // Vendors of their own models, other than OpenAI and Anthropic, and hosts of open models with rules
 // of their own.
 
-import { wordsOf } from './effort.ts';
+import { byEffort, wordsOf } from './effort.ts';
 import {
   type ChatProfile,
   DEFAULT_PROFILE,
@@ -40,9 +40,7 @@ export const DEEPSEEK_MESSAGES: MessagesProfile = {
 export const GEMINI: ChatProfile = {
   ...CHAT,
   // Gemini 3 and 4 always think; unknown members such as `thinking` are answered with 400.
-  reasoningSwitch: 'effort',
-  effortWords: wordsOf(['low', 'medium', 'high']),
-  thinkingOff: 'lowest',
+  ...byEffort('low', 'medium', 'high'),
   // Thinking returns as the signatures of calls alone.
   reasoningField: 'none',
   // Accepted in place of a signature that is lost.
@@ -60,7 +58,7 @@ export const GEMINI_FLASH: ChatProfile = { ...GEMINI, sampling: 'omit' };
 /** Gemini 4 Hydrogen has one more depth. */
 export const GEMINI_HYDROGEN: ChatProfile = {
   ...GEMINI,
-  effortWords: wordsOf(['low', 'medium', 'high', 'xhigh']),
+  ...byEffort('low', 'medium', 'high', 'xhigh'),
 };
 
 /** Kimi K2.5 and K2.6 (platform.kimi.ai, 2026-11-28). */
@@ -95,17 +93,14 @@ export const MOONSHOT_K2_7: ChatProfile = {
 export const MOONSHOT_K3: ChatProfile = {
   ...MOONSHOT_K2_7,
   forcedChoice: 'send',
-  reasoningSwitch: 'effort',
-  effortWords: wordsOf(['low', 'high', 'max']),
+  ...byEffort('low', 'high', 'max'),
   jsonSchema: 'send',
 };
 
 /** GLM-5.3 (docs.z.ai and docs.bigmodel.cn, 2026-11-28). */
 export const ZAI: ChatProfile = {
   ...CHAT,
-  reasoningSwitch: 'effort',
-  effortWords: wordsOf(['low', 'high', 'max']),
-  thinkingOff: 'lowest',
+  ...byEffort('low', 'high', 'max'),
   // tool_choice takes `auto` alone.
   forcedChoice: 'instruct',
   forbiddenChoice: 'drop_tools',
@@ -139,9 +134,7 @@ export const ZAI_5_2: ChatProfile = {
 export const MINIMAX: ChatProfile = {
   ...CHAT,
   maxTokensField: 'max_completion_tokens',
-  reasoningSwitch: 'effort',
-  effortWords: wordsOf(['low', 'medium', 'high', 'max']),
-  thinkingOff: 'lowest',
+  ...byEffort('low', 'medium', 'high', 'max'),
   thinkingShown: 'all',
   // Thinking must return in the form in which it came.
   reasoningField: 'details',
@@ -172,8 +165,7 @@ export const MINIMAX_MESSAGES: MessagesProfile = {
 /** Qwen 3.7 and later at DashScope (help.aliyun.com, 2026-11-28). */
 export const QWEN: ChatProfile = {
   ...CHAT,
-  reasoningSwitch: 'effort',
-  effortWords: wordsOf(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']),
+  ...byEffort('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'),
   // A forced tool is refused while the model thinks.
   forcedChoice: 'without_thinking',
   thinkingShown: 'all',
@@ -187,8 +179,7 @@ export const QWEN: ChatProfile = {
 /** Grok 4.5 to 4.7 (docs.x.ai, 2026-11-28). Chat discards thinking between turns. */
 export const XAI: ResponsesProfile = {
   ...RESPONSES,
-  effortWords: wordsOf(['low', 'medium', 'high', 'xhigh']),
-  thinkingOff: 'lowest',
+  ...byEffort('low', 'medium', 'high', 'xhigh'),
   reasoningHistory: 'encrypted',
   cacheKey: 'send',
   // Safe where the least is not documented.
@@ -196,20 +187,14 @@ export const XAI: ResponsesProfile = {
 };
 
 /** Grok 4.3: thinking can be turned off, and `xhigh` is not a word. */
-export const XAI_4_3: ResponsesProfile = {
-  ...XAI,
-  effortWords: wordsOf(['none', 'low', 'medium', 'high']),
-  thinkingOff: 'send',
-};
+export const XAI_4_3: ResponsesProfile = { ...XAI, ...byEffort('none', 'low', 'medium', 'high') };
 
 /** Grok 4.20 refuses the member. */
 export const XAI_4_20: ResponsesProfile = { ...XAI, reasoningSwitch: 'none' };
 
 export const XAI_CHAT: ChatProfile = {
   ...CHAT,
-  reasoningSwitch: 'effort',
-  effortWords: XAI.effortWords,
-  thinkingOff: 'lowest',
+  ...byEffort('low', 'medium', 'high', 'xhigh'),
   reasoningField: 'none',
   // Reasoning models refuse stop sequences.
   stopWhenReasoning: 'hold',
@@ -240,18 +225,12 @@ export const MISTRAL: ChatProfile = {
 };
 
 /** Large 4 always thinks, in three depths. */
-export const MISTRAL_LARGE_4: ChatProfile = {
-  ...MISTRAL,
-  effortWords: wordsOf(['low', 'medium', 'high']),
-  thinkingOff: 'lowest',
-};
+export const MISTRAL_LARGE_4: ChatProfile = { ...MISTRAL, ...byEffort('low', 'medium', 'high') };
 
 /** gpt-oss at Groq (console.groq.com/docs, 2026-11-28). Unknown members are answered with 400. */
 export const GROQ: ChatProfile = {
   ...CHAT,
-  reasoningSwitch: 'effort',
-  effortWords: wordsOf(['low', 'medium', 'high']),
-  thinkingOff: 'lowest',
+  ...byEffort('low', 'medium', 'high'),
   reasoningField: 'reasoning',
   thinkingShown: 'all',
   stopMax: 4,
@@ -272,6 +251,5 @@ export const CEREBRAS: ChatProfile = { ...GROQ, speakerNames: 'fold' };
 /** Thinking of Qwen and GLM can be turned off at Cerebras. */
 export const CEREBRAS_OPEN: ChatProfile = {
   ...CEREBRAS,
-  effortWords: wordsOf(['none', 'low', 'medium', 'high']),
-  thinkingOff: 'send',
+  ...byEffort('none', 'low', 'medium', 'high'),
 };
