@@ -7,7 +7,7 @@ import { GENERATIONS, responsesProfile, vendorAt } from '../core/generations.ts'
 import type { ProfileChoice } from '../core/model.ts';
 import type { UpstreamProfile } from '../core/profile.ts';
 import { textAt } from './document.ts';
-import { changed } from './profiles.ts';
+import { changed, rootOf } from './profiles.ts';
 import type { PlacementEntry, UpstreamEntry } from './schema.ts';
 
 type Dialect = UpstreamProfile['dialect'];
@@ -126,17 +126,6 @@ export function isChosen({ reason }: ProfileChoice): boolean {
 }
 
 export const DEMO_CHOICE: ProfileChoice = { name: 'demo', reason: 'the built-in demo models' };
-
-/** The built-in profile at the end of the bases of a profile. */
-function rootOf(name: string, tables: ReadonlyMap<string, unknown>): string {
-  let root = name;
-  while (!BUILT_IN_PROFILES.has(root)) {
-    const base = textAt(tables.get(root), 'base');
-    if (base === undefined) return root;
-    root = base;
-  }
-  return root;
-}
 
 /** The members of a profile that differ from another one. */
 function differences(one: UpstreamProfile, other: UpstreamProfile): object {

@@ -192,27 +192,26 @@ function unknownProfile(name: string, tables: ReadonlyMap<string, unknown>): str
   return `is neither a built-in profile nor the name of a [profile.NAME]${hint}`;
 }
 
-/**
- * The names from this one to the built-in profile at the end of its bases, as far as they exist.
- */
-function chainOf(name: string, tables: ReadonlyMap<string, unknown>): Set<string> {
-  const chain = new Set<string>();
-  let next: string | undefined = name;
-  while (next !== undefined && !chain.has(next)) {
-    chain.add(next);
-    next = BUILT_IN_PROFILES.has(next) ? undefined : textAt(tables.get(next), 'base');
+/** The built-in profile at the end of the bases; where they lead to none, the last that exists. */
+export function rootOf(name: string, tables: ReadonlyMap<string, unknown>): string {
+  const chain = new Set([name]);
+  let root = name;
+  while (!BUILT_IN_PROFILES.has(root)) {
+    const base = textAt(tables.get(root), 'base');
+    if (base === undefined || chain.has(base)) break;
+    chain.add(base);
+    root = base;
   }
-  return chain;
+  return root;
 }
 
 /** The dialect of the built-in base; undefined if the bases do not lead to one. */
 export function dialectOf(name: string, tables: ReadonlyMap<string, unknown>): Dialect | undefined {
-  const end = [...chainOf(name, tables)].at(-1) ?? name;
-  return BUILT_IN_PROFILES.get(end)?.dialect;
+  return BUILT_IN_PROFILES.get(rootOf(name, tables))?.dialect;
 }
 
 /** Whether the profile is part of a cycle of bases, and does not merely lead to one. */
 function leadsBack(name: string, tables: ReadonlyMap<string, unknown>): boolean {
-  const end = [...chainOf(name, tables)].at(-1) ?? name;
-  return !BUILT_IN_PROFILES.has(end) && textAt(tables.get(end), 'base') === name;
+  const root = rootOf(name, tables);
+  return !BUILT_IN_PROFILES.has(root) && textAt(tables.get(root), 'base') === name;
 }
