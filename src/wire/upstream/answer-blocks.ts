@@ -61,19 +61,13 @@ export class AnswerBlocks {
   text(length: number, phase?: string): void {
     const last = this.#items.at(-1);
     if (last?.kind === 'text' && last.phase === phase) last.length += length;
-    else
-      this.#add(
-        phase === undefined ? { kind: 'text', length } : { kind: 'text', length, phase },
-        0,
-      );
+    else this.#add({ kind: 'text', length, ...(phase !== undefined && { phase }) }, 0);
   }
 
   /** A call follows, with the signature that it carries, if any. */
   call(signature?: string): void {
-    this.#add(
-      signature === undefined ? { kind: 'call' } : { kind: 'call', signature },
-      signature?.length ?? 0,
-    );
+    const length = signature?.length ?? 0;
+    this.#add({ kind: 'call', ...(signature !== undefined && { signature }) }, length);
   }
 
   /**

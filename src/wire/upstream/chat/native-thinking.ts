@@ -13,7 +13,8 @@ type Entry = Record<string, unknown>;
 
 export class NativeThinking {
   readonly #entries: Entry[] = [];
-  readonly #signatures = new Map<number, string>();
+  /** By the position of the call; sparse. */
+  readonly #signatures: (string | undefined)[] = [];
   #length = 0;
 
   /** Takes the entries of one delta. A later piece of an entry has its type and index. */
@@ -34,22 +35,18 @@ export class NativeThinking {
     const extra = toObject(call)['extra_content'];
     if (!isObject(extra)) return;
     const signature = JSON.stringify(extra);
-    if (this.#makeRoom(signature.length)) this.#signatures.set(position, signature);
+    if (this.#makeRoom(signature.length)) this.#signatures[position] = signature;
   }
 
   /** Undefined if there is none, or more than is kept. */
   blocks(): readonly ThinkingBlock[] | undefined {
-    const last = Math.max(-1, ...this.#signatures.keys());
     if (this.#length > SIGNED_THINKING_LENGTH_MAX) return undefined;
-    if (last === -1 && this.#entries.length === 0) return undefined;
-    const calls = Array.from({ length: last + 1 }, (_, at): ThinkingBlock => {
-      const signature = this.#signatures.get(at);
-      return signature === undefined ? { kind: 'call' } : { kind: 'call', signature };
-    });
-    const entries = this.#entries.map((entry): ThinkingBlock => {
-      return { kind: 'native', json: JSON.stringify(entry) };
-    });
-    return [...entries, ...calls];
+    const blocks: ThinkingBlock[] = [];
+    for (const entry of this.#entries) blocks.push({ kind: 'native', json: JSON.stringify(entry) });
+    for (const signature of this.#signatures) {
+      blocks.push({ kind: 'call', ...(signature !== undefined && { signature }) });
+    }
+    return blocks.length === 0 ? undefined : blocks;
   }
 
   #makeRoom(more: number): boolean {

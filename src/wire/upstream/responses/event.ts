@@ -136,7 +136,7 @@ export function createResponsesReader(
       if (typeof reason !== 'string') return reason;
       if (usage !== undefined) onEvent({ kind: 'usage', ...usage });
       const thinking = output.thinking();
-      onEvent({ kind: 'finish', reason, ...(thinking === undefined ? {} : { thinking }) });
+      onEvent({ kind: 'finish', reason, ...(thinking && { thinking }) });
       return undefined;
     },
   };

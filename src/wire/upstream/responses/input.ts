@@ -19,6 +19,13 @@ import { ownThinking, piecesOf, type TurnPiece } from '../turn-pieces.ts';
 import { isReasoningItem } from './item.ts';
 import { isCustom } from './tools.ts';
 
+type Style = {
+  readonly call: UpstreamCall;
+  readonly profile: ResponsesProfile;
+  /** The ids of calls whose input is text. */
+  readonly custom: ReadonlySet<string>;
+};
+
 /** An empty list is refused, and some templates refuse an answer to nothing. */
 const OPENING = message('user', [inputText('Continue.')]);
 
@@ -48,14 +55,14 @@ export function writeInput(
   if (profile.imageUrls === 'data' && turns.some(hasAddress)) {
     return unsupported('this upstream takes images only as data');
   }
-  const custom = customCalls(turns, tools, profile);
-  const items = turns.flatMap((turn) => writeTurn(turn, call, profile, custom));
+  const style = { call, profile, custom: customCalls(turns, tools, profile) };
+  const items = turns.flatMap((turn) => writeTurn(turn, style));
   const first = turns.find(({ role }) => role !== 'system');
   if (first?.role !== 'user') items.unshift(OPENING);
   return `[${items.join(',')}]`;
 }
 
-/** The ids of calls whose input is text. Their tools may be out of the list, which forgets them. */
+/** Their tools may be out of the list, which forgets them. */
 function customCalls(
   turns: readonly Turn[],
   tools: readonly Tool[],
@@ -72,20 +79,16 @@ function hasAddress(turn: Turn): boolean {
   return turn.parts.some((part) => part.kind === 'image' && !/^data:/i.test(part.url));
 }
 
-function writeTurn(
-  turn: Turn,
-  call: UpstreamCall,
-  profile: ResponsesProfile,
-  custom: ReadonlySet<string>,
-): string[] {
+function writeTurn(turn: Turn, style: Style): string[] {
   switch (turn.role) {
     case 'user':
       return [message('user', writeParts(turn.parts))];
     case 'system':
       return [message('developer', [inputText(turn.text)])];
     case 'assistant':
-      return writeAssistant(turn, call, profile, custom);
+      return writeAssistant(turn, style);
     case 'tool': {
+      const { profile, custom } = style;
       const call_id = toolIdFor(profile.toolIds, turn.toolCallId);
       const type = custom.has(turn.toolCallId) ? 'custom_tool_call_output' : 'function_call_output';
       return [item(type, { call_id, output: resultText(turn, profile) })];
@@ -117,34 +120,24 @@ function message(role: string, content: readonly object[], phase?: string): stri
 }
 
 /** In the order of the answer: "without its required following item" is a 400. */
-function writeAssistant(
-  turn: AssistantTurn,
-  call: UpstreamCall,
-  profile: ResponsesProfile,
-  custom: ReadonlySet<string>,
-): string[] {
-  const { toolCalls } = turn;
+function writeAssistant(turn: AssistantTurn, style: Style): string[] {
+  const { call, profile } = style;
   const own = ownThinking(turn, call);
   const all = piecesOf(turn, own) ?? piecesOf(turn, []) ?? [];
   const pieces = all.filter((piece) => piece.kind !== 'text' || piece.text !== '');
   const end = pieces.findLastIndex((piece) => piece.kind !== 'thinking');
   // Thinking that nothing follows is refused.
   const said = pieces.slice(0, end + 1);
-  const phase = toolCalls.length > 0 ? 'commentary' : 'final_answer';
-  const items = said.flatMap((piece) => writePiece(piece, phase, call, profile, custom));
+  const phase = turn.toolCalls.length > 0 ? 'commentary' : 'final_answer';
+  const items = said.flatMap((piece) => writePiece(piece, phase, style));
   const isTold = call.reasons && profile.reasoningHistory === 'text';
   if (!isTold || turn.reasoning === '' || items.length === 0) return items;
   const content = [{ type: 'reasoning_text', text: turn.reasoning }];
   return [item('reasoning', { summary: [], content }), ...items];
 }
 
-function writePiece(
-  piece: TurnPiece,
-  phase: string,
-  call: UpstreamCall,
-  profile: ResponsesProfile,
-  custom: ReadonlySet<string>,
-): string[] {
+function writePiece(piece: TurnPiece, phase: string, style: Style): string[] {
+  const { call, profile, custom } = style;
   switch (piece.kind) {
     case 'thinking': {
       const returns = call.reasons && profile.reasoningHistory === 'encrypted';

@@ -110,13 +110,16 @@ export function createOutputReader(
   }
 
   function completeCall(item: Call, value: JsonObject): UpstreamFailure | undefined {
-    const failure = startCall(item, value);
-    if (failure !== undefined) return failure;
+    return startCall(item, value) ?? endCall(item, argumentsOf(value), false);
+  }
+
+  /** `json`: all of the arguments, for a call that has had none. */
+  function endCall(item: Call, json: string, wasCut: boolean): UpstreamFailure | undefined {
     const call = item.call ?? tools.start('', '', '');
     if (isFailure(call)) return call;
-    const rest = call.hasArguments ? '' : item.pairs.push(argumentsOf(value));
+    const rest = call.hasArguments ? '' : item.pairs.push(json);
     tools.piece(call, rest + item.pairs.flush());
-    if (item.isText) tools.piece(call, ARGUMENTS_END);
+    if (item.isText && !wasCut) tools.piece(call, ARGUMENTS_END);
     tools.stop(call);
     return undefined;
   }
@@ -129,11 +132,8 @@ export function createOutputReader(
     start(index: number | undefined, value: JsonObject): UpstreamFailure | undefined {
       const item = begin(value);
       tools.next();
-      if (item.kind === 'call') {
-        const failure = startCall(item, value);
-        if (failure !== undefined) return failure;
-      }
-      return add(index ?? latest + 1, item);
+      const failure = item.kind === 'call' ? startCall(item, value) : undefined;
+      return failure ?? add(index ?? latest + 1, item);
     },
     more,
     /** Deltas carry their own type, so a missing start loses little. */
@@ -174,14 +174,9 @@ export function createOutputReader(
     end(wasCut: boolean): UpstreamFailure | undefined {
       for (const item of open.values()) {
         if (item.kind === 'call') {
-          const call = item.call ?? tools.start('', '', '');
-          if (isFailure(call)) return call;
-          tools.piece(call, item.pairs.flush());
-          if (item.isText && !wasCut) tools.piece(call, ARGUMENTS_END);
-          tools.stop(call);
-        } else if (item.kind === 'prose') {
-          flush(item);
-        }
+          const failure = endCall(item, '', wasCut);
+          if (failure !== undefined) return failure;
+        } else if (item.kind === 'prose') flush(item);
       }
       return tools.end(wasCut);
     },
