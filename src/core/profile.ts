@@ -4,7 +4,7 @@
 // catalog.
 
 import { RESPONSES, type ResponsesProfile } from './responses-profile.ts';
-import type { Chosen, Depth, SharedProfile } from './shared-profile.ts';
+import { type Chosen, type Depth, SHARED, type SharedProfile } from './shared-profile.ts';
 
 export type { ResponsesProfile } from './responses-profile.ts';
 export type { EffortWords, ImageFormula } from './shared-profile.ts';
@@ -169,27 +169,15 @@ export const RESERVED_MEMBERS: ReadonlySet<string> = new Set([
 
 /** What nearly every chat-completions server takes. */
 const CHAT: ChatProfile = {
+  ...SHARED,
   dialect: 'chat',
   credential: 'bearer',
-  systemInMiddle: 'fold',
-  stopMax: 16,
-  stopWhenReasoning: 'send',
-  blankStops: 'send',
-  toolIds: 'any',
-  imageUrls: 'any',
-  imageTokens: 'tiles',
   // The default for unknown servers. Think tags prove nothing, since a prompt can request them.
   thinkingShown: 'part',
-  thinkingOff: 'send',
-  cacheKey: 'omit',
   forcedChoice: 'send',
   forbiddenChoice: 'send',
-  parallelToolCalls: 'send',
-  emptyToolResult: '',
   // Servers without the switch refuse the request, while the prompt works with every model.
   jsonSchema: 'prompt',
-  unreportedCacheWrites: 'ignore',
-  extraBody: {},
   maxTokensField: 'max_tokens',
   sampling: 'send',
   reasoningField: 'reasoning_content',
@@ -200,7 +188,6 @@ const CHAT: ChatProfile = {
   reasoningSwitch: 'thinking',
   toolSchemas: 'any',
   thinkingWithTools: 'send',
-  effortWords: { off: '', low: 'low', high: 'high', max: 'max' },
   contentParts: 'images',
   contentBesideCalls: 'null',
   turnOrder: 'any',
@@ -217,35 +204,24 @@ const CHAT: ChatProfile = {
 
 /** What nearly every Messages server takes, Anthropic's own for its models before 4.6 included. */
 const MESSAGES: MessagesProfile = {
+  ...SHARED,
   dialect: 'messages',
   credential: 'x-api-key',
   address: 'messages',
   // The version of 2026-10-21 refuses more and adds nothing needed here.
   version: '2023-06-01',
-  systemInMiddle: 'fold',
-  stopMax: 16,
-  stopWhenReasoning: 'send',
   // A blank stop sequence is answered with 400.
   blankStops: 'hold',
   // Ids are letters, digits, "_" and "-".
   toolIds: 'word',
-  imageUrls: 'any',
   imageTokens: 'area',
   // Models since Claude 4 show a summary of it.
   thinkingShown: 'part',
-  thinkingOff: 'send',
-  effortWords: { off: '', low: 'low', high: 'high', max: 'max' },
-  // Caches are marked instead.
-  cacheKey: 'omit',
   // Thinking and a forced tool in one request are answered with 400. The forced tool is a
   // requirement; thinking is a preference.
   forcedChoice: 'without_thinking',
-  parallelToolCalls: 'send',
-  emptyToolResult: '',
   // Most servers of this format ignore the member, so the model would not see the schema.
   jsonSchema: 'prompt',
-  unreportedCacheWrites: 'ignore',
-  extraBody: {},
   // Some models refuse temperature and top_p in one request.
   sampling: 'one',
   thinkingSwitch: 'budget',

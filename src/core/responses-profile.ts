@@ -1,6 +1,6 @@
 // The profiles of the Responses dialect, and its default.
 
-import type { Chosen, SharedProfile } from './shared-profile.ts';
+import { type Chosen, SHARED, type SharedProfile } from './shared-profile.ts';
 
 export const RESPONSES_CHOICES = {
   credential: ['bearer', 'api-key'],
@@ -41,6 +41,7 @@ export type ResponsesProfile = SharedProfile &
  * (https://platform.openai.com/docs/api-reference/responses, read on 2026-11-28).
  */
 export const RESPONSES: ResponsesProfile = {
+  ...SHARED,
   dialect: 'responses',
   credential: 'bearer',
   systemInMiddle: 'keep',
@@ -50,17 +51,8 @@ export const RESPONSES: ResponsesProfile = {
   blankStops: 'hold',
   // An id of more than 64 characters is answered with 400.
   toolIds: 'word',
-  imageUrls: 'any',
-  imageTokens: 'tiles',
-  thinkingShown: 'part',
-  thinkingOff: 'send',
   effortWords: { off: 'none', low: 'low', high: 'high', max: 'high' },
-  cacheKey: 'omit',
-  parallelToolCalls: 'send',
-  emptyToolResult: '',
   jsonSchema: 'send',
-  unreportedCacheWrites: 'ignore',
-  extraBody: {},
   sampling: 'send',
   forcedChoice: 'send',
   reasoningSwitch: 'effort',

@@ -5,22 +5,29 @@ import { type ChatProfile, DEFAULT_PROFILE, type ResponsesProfile } from './prof
 
 const { chat: CHAT, responses: RESPONSES } = DEFAULT_PROFILE;
 
-export const VLLM: ChatProfile = {
+/** Servers of open models in the operator's network. */
+const LOCAL: ChatProfile = {
   ...CHAT,
-  // It fetches an address from inside of the operator's network, and customers choose it.
+  // vLLM fetches an address from inside of that network, and customers choose it; Ollama fetches
+  // none.
   imageUrls: 'data',
   // Open models: all that they think is in the answer.
   thinkingShown: 'all',
+  // Most templates ignore the member, and llama.cpp does not read it.
+  speakerNames: 'fold',
+  // vLLM refuses other words before May 2026, and for gpt-oss in all versions; llama.cpp puts them
+  // into the prompt as they are.
+  effortWords: { off: '', low: 'low', high: 'high', max: 'high' },
+  // They constrain the answer and show the model nothing of the schema; Ollama's cloud ignores it.
+  jsonSchema: 'both',
+};
+
+export const VLLM: ChatProfile = {
+  ...LOCAL,
   // Its own name since 0.16; newer versions read the other one as well.
   reasoningField: 'reasoning',
   // Templates have a switch of their own; versions before 2026 do not derive it from the effort.
   reasoningSwitch: 'template',
-  // Other words are refused by versions before May 2026, and for gpt-oss by all of them.
-  effortWords: { off: '', low: 'low', high: 'high', max: 'high' },
-  // Most templates ignore the member.
-  speakerNames: 'fold',
-  // It constrains the answer and shows the model nothing of the schema.
-  jsonSchema: 'both',
   // Without the flag the template closes the turn and begins another.
   prefill: 'continue_final_message',
 };
@@ -29,37 +36,24 @@ export const VLLM: ChatProfile = {
 export const SGLANG: ChatProfile = { ...VLLM, reasoningField: 'reasoning_content' };
 
 export const LLAMA_CPP: ChatProfile = {
-  ...CHAT,
-  // As for vLLM.
-  imageUrls: 'data',
-  // Open models: all that they think is in the answer.
-  thinkingShown: 'all',
+  ...LOCAL,
+  // The default of the dialect.
+  jsonSchema: 'prompt',
   // A choice by name counts as `auto`, with no more than a warning in the server's log.
   forcedChoice: 'required',
   // The effort reaches templates only since August 2026, and turns thinking off only in part.
   reasoningSwitch: 'template',
-  // Words go into the prompt as they are; templates know no others.
-  effortWords: { off: '', low: 'low', high: 'high', max: 'high' },
-  // The member is not read.
-  speakerNames: 'fold',
   // "Assistant response prefill is incompatible with enable_thinking" is the answer otherwise.
   prefill: 'without_thinking',
 };
 
 export const OLLAMA: ChatProfile = {
-  ...CHAT,
-  // Open models: all that they think is in the answer.
-  thinkingShown: 'all',
-  // It never fetches an address: "image URLs are not currently supported".
-  imageUrls: 'data',
+  ...LOCAL,
   // tool_choice is read by no version so far: a forced tool needs words, and `none` forbids nothing.
   forcedChoice: 'instruct',
   forbiddenChoice: 'drop_tools',
   // Not one of the fields that it reads.
   parallelToolCalls: 'omit',
-  speakerNames: 'fold',
-  // Since 0.5 it constrains the answer and shows the model nothing of the schema; its cloud ignores it.
-  jsonSchema: 'both',
   // The other name is not read.
   reasoningField: 'reasoning',
   reasoningSwitch: 'effort',
@@ -68,22 +62,17 @@ export const OLLAMA: ChatProfile = {
 };
 
 export const LM_STUDIO: ChatProfile = {
-  ...CHAT,
-  // As for vLLM.
-  imageUrls: 'data',
-  thinkingShown: 'all',
+  ...LOCAL,
   // Only gpt-oss has efforts, and no other depth is known.
   ...byEffort('low', 'medium', 'high'),
   // A choice by name is refused.
   forcedChoice: 'required',
-  speakerNames: 'fold',
-  jsonSchema: 'both',
 };
 
 /** Responses of vLLM, llama.cpp, Ollama and LM Studio: open models, and nothing is encrypted. */
 export const LOCAL_RESPONSES: ResponsesProfile = {
   ...RESPONSES,
-  // As for vLLM.
+  // As for chat.
   imageUrls: 'data',
   thinkingShown: 'all',
   reasoningSummary: 'omit',

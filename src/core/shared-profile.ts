@@ -72,3 +72,23 @@ export type SharedProfile = Chosen<typeof SHARED_CHOICES> & {
 };
 
 export type ImageFormula = SharedProfile['imageTokens'];
+
+/** What most servers take, of any dialect. */
+export const SHARED: SharedProfile = {
+  systemInMiddle: 'fold',
+  stopMax: 16,
+  stopWhenReasoning: 'send',
+  blankStops: 'send',
+  toolIds: 'any',
+  imageUrls: 'any',
+  imageTokens: 'tiles',
+  thinkingShown: 'part',
+  thinkingOff: 'send',
+  effortWords: { off: '', low: 'low', high: 'high', max: 'max' },
+  cacheKey: 'omit',
+  parallelToolCalls: 'send',
+  emptyToolResult: '',
+  jsonSchema: 'prompt',
+  unreportedCacheWrites: 'ignore',
+  extraBody: {},
+};
