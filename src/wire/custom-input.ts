@@ -1,6 +1,7 @@
 // Converts the input of a custom tool to the arguments `{"input": "…"}` and back, piece by piece.
 // Arguments of another form are passed on as they are: the client's tool can still reject them.
 
+import { parseJson } from '../core/json.ts';
 import { SurrogateJoiner } from './upstream/surrogates.ts';
 
 const OPENING = /^\s*\{\s*"input"\s*:\s*"/;
@@ -12,19 +13,13 @@ const OPENING_LENGTH_MAX = 64;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-const HEX = /^[\da-fA-F]*$/;
-const HEX_LENGTH = 4;
 
-const ESCAPED: Readonly<Record<string, string>> = {
-  '"': '"',
-  '\\': '\\',
-  '/': '/',
-  b: '\b',
-  f: '\f',
-  n: '\n',
-  r: '\r',
-  t: '\t',
-};
+/** At the end of a piece: what may be the beginning of an escape. */
+const BEGUN_ESCAPE = /^\\(?:u[\da-fA-F]{0,3})?$/;
+const BEGUN_LENGTH_MAX = 5;
+
+const ESCAPES = /\\(?:u([\da-fA-F]{4})|(.))/gs;
+const ESCAPED: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
 
 /** The input of one call. */
 export class CustomInput {
@@ -57,30 +52,17 @@ export class CustomInput {
   /** Visits characters: a search for each escape would take half a second for a long input. */
   #read(): string {
     const held = this.#held;
-    let text = '';
-    let from = 0;
-    let at = 0;
-    for (; at < held.length && this.#state === 'inside'; at += 1) {
-      const code = held.charCodeAt(at);
-      if (code !== QUOTE && code !== BACKSLASH) continue;
-      text += held.slice(from, at);
-      from = at;
-      if (code === QUOTE) this.#state = 'closed';
-      else {
-        const length = escapeLength(held, at);
-        if (length === 0) break;
-        text += unescaped(held, at, length);
-        from = at + length;
-        at = from - 1;
-      }
+    let end = 0;
+    while (end < held.length && held.charCodeAt(end) !== QUOTE) {
+      const isEscape = held.charCodeAt(end) === BACKSLASH;
+      if (isEscape && held.length - end <= BEGUN_LENGTH_MAX && BEGUN_ESCAPE.test(held.slice(end)))
+        break;
+      end += isEscape ? 2 : 1;
     }
-    if (this.#state === 'inside' && at === held.length) {
-      text += held.slice(from);
-      from = at;
-    }
-    this.#held = held.slice(from);
-    const joined = this.#pairs.push(text);
-    return this.#state === 'closed' ? joined + this.#pairs.flush() : joined;
+    if (held.charCodeAt(end) === QUOTE) this.#state = 'closed';
+    this.#held = held.slice(end);
+    const text = this.#pairs.push(unescaped(held.slice(0, end)));
+    return this.#state === 'closed' ? text + this.#pairs.flush() : text;
   }
 }
 
@@ -106,17 +88,12 @@ function mayOpen(text: string): boolean {
   return ARGUMENTS_START.startsWith(compact) || compact === '{}';
 }
 
-/** The length of the escape at that index; 0 if the text ends inside of it. */
-function escapeLength(text: string, at: number): number {
-  if (at + 1 === text.length) return 0;
-  if (text[at + 1] !== 'u') return 2;
-  const hex = text.slice(at + 2, at + 2 + HEX_LENGTH);
-  if (!HEX.test(hex)) return 2;
-  return hex.length === HEX_LENGTH ? 2 + HEX_LENGTH : 0;
-}
-
-/** An escape that JSON does not have stands for itself. */
-function unescaped(text: string, at: number, length: number): string {
-  if (length > 2) return String.fromCharCode(Number.parseInt(text.slice(at + 2, at + length), 16));
-  return ESCAPED[text.charAt(at + 1)] ?? text.slice(at, at + 2);
+/** An escape that JSON does not have stands for itself, and so does a line break. */
+function unescaped(text: string): string {
+  const read = parseJson(`"${text}"`);
+  if (typeof read === 'string') return read;
+  return text.replace(ESCAPES, (whole, hex: string | undefined, sign: string) => {
+    if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16));
+    return '"\\/'.includes(sign) ? sign : (ESCAPED[sign] ?? whole);
+  });
 }
