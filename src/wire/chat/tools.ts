@@ -178,13 +178,8 @@ function allowedTools(value: unknown): AllowedTools | undefined {
   if (!isObject(allowed) || !Array.isArray(allowed['tools'])) return undefined;
   const { mode, tools } = allowed;
   if ((mode !== 'auto' && mode !== 'required') || tools.length === 0) return undefined;
-  const names: string[] = [];
-  for (const tool of tools) {
-    const name = chosenName(tool);
-    if (name === undefined) return undefined;
-    names.push(name);
-  }
-  return { kind: 'allowed', mode, names };
+  const names = tools.map(chosenName);
+  return names.every((name) => name !== undefined) ? { kind: 'allowed', mode, names } : undefined;
 }
 
 function chosenName(value: unknown): string | undefined {

@@ -38,7 +38,16 @@ const INSERT_TEXT = { ...TEXT, description: 'For insert: the text to insert.' };
 const PATH = { ...TEXT, description: 'The path of the file or, for view, of a directory.' };
 const command = (...words: readonly string[]): JsonObject => ({ type: 'string', enum: words });
 
-const EDITOR = 'Views, creates and edits text files. For str_replace, old_str has to occur once.';
+const EDITOR = {
+  description: 'Views, creates and edits text files. For str_replace, old_str has to occur once.',
+  properties: {
+    command: command('view', 'str_replace', 'create', 'insert'),
+    path: PATH,
+    ...EDITS,
+    insert_text: INSERT_TEXT,
+  },
+  required: ['command', 'path'],
+};
 
 /** By the name of the tool. */
 const DESCRIPTIONS = {
@@ -51,26 +60,16 @@ const DESCRIPTIONS = {
     },
     required: [],
   },
-  str_replace_based_edit_tool: {
-    description: EDITOR,
-    properties: {
-      command: command('view', 'str_replace', 'create', 'insert'),
-      path: PATH,
-      ...EDITS,
-      insert_text: INSERT_TEXT,
-    },
-    required: ['command', 'path'],
-  },
+  str_replace_based_edit_tool: EDITOR,
   // The versions of this name take the text of an insertion in the other member.
   str_replace_editor: {
-    description: EDITOR,
+    ...EDITOR,
     properties: {
       command: command('view', 'str_replace', 'create', 'insert', 'undo_edit'),
       path: PATH,
       ...EDITS,
       new_str: { ...TEXT, description: 'For str_replace and insert: the text that is put in.' },
     },
-    required: ['command', 'path'],
   },
   memory: {
     description:

@@ -17,7 +17,6 @@ import { toolIdFor } from '../tool-id.ts';
 import { resultText } from '../tool-result.ts';
 import { ownThinking, piecesOf, type TurnPiece } from '../turn-pieces.ts';
 import { isReasoningItem } from './item.ts';
-import { isCustom } from './tools.ts';
 
 type Style = {
   readonly call: UpstreamCall;
@@ -60,6 +59,11 @@ export function writeInput(
   const first = turns.find(({ role }) => role !== 'system');
   if (first?.role !== 'user') items.unshift(OPENING);
   return `[${items.join(',')}]`;
+}
+
+/** Whether the tool is declared as the client did, with text for input. */
+export function isCustom({ custom }: Tool, profile: ResponsesProfile): boolean {
+  return custom !== undefined && profile.customTools === 'send';
 }
 
 /** Their tools may be out of the list, which forgets them. */

@@ -4,13 +4,19 @@
 
 import { formatInstruction, saysJson } from '../../../core/answer-format.ts';
 import type { UpstreamFailure } from '../../../core/failure.ts';
-import type { AnswerSchema, GenerationRequest, Reasoning, Turn } from '../../../core/generation.ts';
+import type {
+  AnswerSchema,
+  GenerationRequest,
+  JsonObject,
+  Reasoning,
+  Tool,
+  Turn,
+} from '../../../core/generation.ts';
 import type { ResponsesProfile } from '../../../core/responses-profile.ts';
 import { isForced, withToolInstruction } from '../../../core/tool-instruction.ts';
 import type { UpstreamCall } from '../../format.ts';
 import { addConstants, type Members } from '../extra-body.ts';
-import { arrangeInput, writeInput } from './input.ts';
-import { writeTools } from './tools.ts';
+import { arrangeInput, isCustom, writeInput } from './input.ts';
 
 /** The JSON text of the request. Absent members are left out, never sent as null. */
 export function writeResponsesRequest(
@@ -105,6 +111,44 @@ function effortWord(
     default:
       return words[reasoning] || undefined;
   }
+}
+
+/** Servers refuse a tool choice without tools. Tools are flat here: their members stand beside the type. */
+function writeTools(request: GenerationRequest, profile: ResponsesProfile): object {
+  const { tools, parallelToolCalls } = request;
+  if (tools.length === 0) return {};
+  const isHeld = profile.forcedChoice === 'auto' || profile.forcedChoice === 'instruct';
+  return {
+    tools: tools.map((tool) => (isCustom(tool, profile) ? writeCustom(tool) : writeTool(tool))),
+    tool_choice: isForced(request) && isHeld ? 'auto' : writeChoice(request, profile),
+    parallel_tool_calls: profile.parallelToolCalls === 'send' ? parallelToolCalls : undefined,
+  };
+}
+
+function writeCustom({ name, custom: { description, grammar } = {} }: Tool): object {
+  const format = grammar === undefined ? undefined : { type: 'grammar', ...grammar };
+  return { type: 'custom', name, description, format };
+}
+
+/** Without `strict`, the server would change the schema, or refuse one that it cannot enforce. */
+function writeTool({ name, description, parameters }: Tool): object {
+  return { type: 'function', name, description, parameters: asObject(parameters), strict: false };
+}
+
+/** "object schema missing properties" is a 400, and so is a schema of any other type. */
+function asObject(schema: JsonObject): JsonObject {
+  const typed = schema['type'] === 'object' ? schema : { ...schema, type: 'object' };
+  return typed['properties'] === undefined ? { ...typed, properties: {} } : typed;
+}
+
+function writeChoice(
+  { tools, toolChoice: choice }: GenerationRequest,
+  profile: ResponsesProfile,
+): unknown {
+  if (choice?.kind !== 'tool') return choice?.kind;
+  const { name } = choice;
+  const isText = tools.some((tool) => tool.name === name && isCustom(tool, profile));
+  return { type: isText ? 'custom' : 'function', name };
 }
 
 function writeText(
