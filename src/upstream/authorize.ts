@@ -1,10 +1,14 @@
 // Adds what authenticates a request to its headers, where that depends on the request or the time:
 // a signature or a token. A key is already in the headers that the dialect wrote.
 
+import { AwsV4Signer } from 'aws4fetch';
 import type { UpstreamFailure } from '../core/failure.ts';
-import { createAwsSigner } from './aws-signature.ts';
+import type { UpstreamAuth } from '../core/model.ts';
 import { createGoogleTokens } from './google-token.ts';
 import type { RemoteUpstream, UpstreamClientDependencies, UpstreamRequest } from './transport.ts';
+
+type AwsAuth = Extract<UpstreamAuth, { readonly kind: 'aws' }>;
+type CallHeaders = UpstreamRequest['headers'];
 
 export function createAuthorize({
   clock,
@@ -13,7 +17,7 @@ export function createAuthorize({
   const sign = createAwsSigner(clock);
   const tokenOf = createGoogleTokens(fetch);
   /** The transports recognize headers by identity. */
-  const bearers = new WeakMap<UpstreamRequest['headers'], UpstreamRequest['headers']>();
+  const bearers = new WeakMap<CallHeaders, CallHeaders>();
 
   function withBearer(call: UpstreamRequest, token: string): UpstreamRequest {
     const authorization = `Bearer ${token}`;
@@ -41,4 +45,40 @@ export function createAuthorize({
         );
     }
   };
+}
+
+/**
+ * Signs with AWS Signature Version 4. The signature covers the host, the path, every header of the
+ * dialect and the bytes of the body, so nothing of these may change afterwards. Headers that a
+ * transport adds, such as `traceparent`, are not signed.
+ * `clock` is in Unix milliseconds. AWS refuses signatures that are more than five minutes old.
+ */
+function createAwsSigner(clock: () => number) {
+  /** The keys that are derived from a secret, one for each day. */
+  const derived = new WeakMap<AwsAuth, Map<string, ArrayBuffer>>();
+
+  /** The headers of the call with its signature. */
+  return async (
+    auth: AwsAuth,
+    url: string,
+    { headers, body }: UpstreamRequest,
+  ): Promise<CallHeaders> => {
+    const { region, accessKeyId, secretAccessKey, sessionToken } = auth;
+    const datetime = new Date(clock()).toISOString().replace(/[:-]|\.\d{3}/g, '');
+    const signer = new AwsV4Signer({
+      method: 'POST',
+      ...{ url, headers, body, region, accessKeyId, secretAccessKey, datetime },
+      ...(sessionToken !== undefined && { sessionToken }),
+      service: serviceOf(url),
+      cache: derived.getOrInsertComputed(auth, () => new Map()),
+      allHeaders: true,
+    });
+    const signed = await signer.sign();
+    return Object.fromEntries(signed.headers);
+  };
+}
+
+/** The name for the signature, which differs between Bedrock's two endpoints. */
+function serviceOf(url: string): string {
+  return new URL(url).hostname.includes('bedrock-mantle') ? 'bedrock-mantle' : 'bedrock';
 }

@@ -20,10 +20,8 @@ const TOKEN_URL = 'https://oauth2.googleapis.com/token';
 const ACCOUNT_TYPES: ReadonlySet<unknown> = new Set(['service_account', 'authorized_user']);
 
 /** The errors of RFC 6749, section 5.2. */
-const OAUTH_ERRORS: ReadonlySet<unknown> = new Set([
-  ...['invalid_request', 'invalid_client', 'invalid_grant', 'unauthorized_client'],
-  ...['unsupported_grant_type', 'invalid_scope'],
-]);
+const OAUTH_ERROR =
+  /^(?:invalid_(?:request|client|grant|scope)|unauthorized_client|unsupported_grant_type)$/;
 
 type Fetch = UpstreamClientDependencies['fetch'];
 
@@ -108,7 +106,8 @@ function reasonOf(error: unknown): string {
     return 'the token endpoint cannot be reached, or the credentials cannot sign';
   }
   const { status, data } = response;
-  const code = isObject(data) && OAUTH_ERRORS.has(data['error']) ? ` ${data['error']}` : '';
+  const given = isObject(data) ? String(data['error']) : '';
+  const code = OAUTH_ERROR.test(given) ? ` ${given}` : '';
   return `the token endpoint answered with status ${status}${code}`;
 }
 
