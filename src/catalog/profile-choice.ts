@@ -67,14 +67,11 @@ function generationOf(
   const profile = all.get(row?.profile ?? from);
   if (own === undefined || profile === undefined) return undefined;
   if (row === undefined) {
-    if (responses === undefined) return undefined;
     const reason = 'tools with thinking need Responses since GPT-5.4';
-    return { profile, choice: { name: responses, reason } };
+    return responses === undefined ? undefined : { profile, choice: { name: responses, reason } };
   }
   // What Bedrock has of its own is kept as an operator's changes are.
-  const [family = root] = row.of;
-  const base = BUILT_IN_PROFILES.get(family);
-  const changes = base === undefined ? {} : differences(own, base);
+  const changes = differences(own, BUILT_IN_PROFILES.get(row.of[0] ?? root) ?? own);
   const isChanged = Object.keys(changes).length > 0;
   return {
     profile: { ...profile, ...changes } as UpstreamProfile,
@@ -103,13 +100,11 @@ export function chooseProfile(
         })
       : { profile: own, choice: { name, reason: 'the catalog names it for this model' } };
   if (typeof set !== 'object') return chosen;
-  return {
-    profile: changed(chosen.profile, set),
-    choice: {
-      name: `${chosen.choice.name}, changed`,
-      reason: 'the catalog changes it for this model',
-    },
+  const choice = {
+    name: `${chosen.choice.name}, changed`,
+    reason: 'the catalog changes it for this model',
   };
+  return { profile: changed(chosen.profile, set), choice };
 }
 
 const NAMED = 'the profile of the upstream';

@@ -66,11 +66,7 @@ export const ANTHROPIC_HAIKU_5_5: MessagesProfile = { ...ANTHROPIC, thinkingBind
 export const AZURE: MessagesProfile = { ...ANTHROPIC, credential: 'api-key' };
 
 /** Amazon's addresses for this format, with a key of Bedrock. They fetch no images. */
-export const BEDROCK: MessagesProfile = {
-  ...ANTHROPIC,
-  credential: 'bearer',
-  imageUrls: 'data',
-};
+export const BEDROCK: MessagesProfile = { ...ANTHROPIC, credential: 'bearer', imageUrls: 'data' };
 
 /** Google's addresses. Sources: the Vertex page of docs.claude.com and @anthropic-ai/vertex-sdk 1.1. */
 export const VERTEX: MessagesProfile = {
