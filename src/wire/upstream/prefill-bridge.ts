@@ -3,15 +3,9 @@
 
 import type { Turn, UserTurn } from '../../core/generation.ts';
 
-const BRIDGE: UserTurn = {
-  role: 'user',
-  parts: [
-    {
-      kind: 'text',
-      text: 'Continue your last message exactly where it ends. Repeat none of it, and add no introduction.',
-    },
-  ],
-};
+const TEXT =
+  'Continue your last message exactly where it ends. Repeat none of it, and add no introduction.';
+const BRIDGE: UserTurn = { role: 'user', parts: [{ kind: 'text', text: TEXT }] };
 
 /** The same turns; behind a last assistant turn with text and without calls, the request for more. */
 export function bridgePrefill(turns: readonly Turn[]): readonly Turn[] {

@@ -158,16 +158,11 @@ export class ChunkReader implements DeltaSink {
     const reason = repairFinish(meant, hasCalls, this.#hasContent);
     if (typeof reason !== 'string') return reason;
     if (this.#usage !== undefined) {
-      this.#onEvent({
-        kind: 'usage',
-        usage: withServiceTier(this.#usage, this.#serviceTier),
-        raw: rawUsage(toObject(this.#usageValue)),
-      });
+      const usage = withServiceTier(this.#usage, this.#serviceTier);
+      this.#onEvent({ kind: 'usage', usage, raw: rawUsage(toObject(this.#usageValue)) });
     }
     const thinking = this.#native?.blocks();
-    this.#onEvent(
-      thinking === undefined ? { kind: 'finish', reason } : { kind: 'finish', reason, thinking },
-    );
+    this.#onEvent({ kind: 'finish', reason, ...(thinking && { thinking }) });
     return undefined;
   }
 

@@ -14,8 +14,7 @@ import { EventStream } from '../event-stream.ts';
 import { malformed, statusFailure } from '../failure.ts';
 import { type FrameLane, LearningLane } from '../frame.ts';
 import { parseAnswer } from '../whole-answer.ts';
-import { createResponsesReader } from './event.ts';
-import { readResponsesError, responsesErrorEvent } from './failure.ts';
+import { createResponsesReader, readResponsesError, responsesErrorEvent } from './event.ts';
 import { ITEM_LANE, type ItemDelta } from './item.ts';
 import { writeResponsesRequest } from './request.ts';
 

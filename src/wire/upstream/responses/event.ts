@@ -2,20 +2,32 @@
 // whole answers share this reader, so both are normalized alike. Unknown events are skipped. No
 // upstream text reaches a failure's `detail`.
 
-import type { UpstreamFailure } from '../../../core/failure.ts';
+import type { FailureClass, UpstreamFailure } from '../../../core/failure.ts';
 import type { GenerationEvent, JsonObject, UsageReport } from '../../../core/generation.ts';
-import { isObject } from '../../../core/json.ts';
+import { isObject, parseJson } from '../../../core/json.ts';
 import type { ResponsesProfile } from '../../../core/responses-profile.ts';
 import { CallNames, type Conversation } from '../call-names.ts';
-import { malformed } from '../failure.ts';
+import type { WroteWords } from '../callers-words.ts';
+import { errorEventFailure, malformed, readErrorRecord } from '../failure.ts';
 import { readFinish, repairFinish, wasCut } from '../finish.ts';
 import { toList, toObject, toText } from '../narrow.ts';
 import { rawUsage } from '../raw-usage.ts';
 import { laterServiceTier, withServiceTier } from '../service-tier.ts';
 import { readResponsesUsage } from '../usage.ts';
-import { readResponsesError } from './failure.ts';
 import { type ItemDelta, readItemDelta, toIndex } from './item.ts';
 import { createOutputReader } from './output.ts';
+
+/** Codes of an error inside of a 200 (ResponseError in the types of openai 7.59, 2026-11-28). */
+const CLASSES: readonly (readonly [RegExp, FailureClass])[] = [
+  [/^insufficient_quota$/, 'credential'],
+  [/^(?:invalid_prompt|\w*policy\w*|\w*image\w*|invalid_request_error)$/, 'bad_request'],
+  // A region or a name of our catalog: another upstream has others.
+  [/^(?:data_residency_mismatch|model_not_found)$/, 'mismatch'],
+];
+
+/** The code for thinking that the gateway gave back. */
+const REFUSED_THINKING = 'invalid_encrypted_content';
+const FAILED = 'the upstream reported a failed response without a reason';
 
 /**
  * Creates a reader for the answer to a conversation. After a failure no further call may be made.
@@ -52,7 +64,7 @@ export function createResponsesReader(
     readHead(response);
     const error = readResponsesError(response, conversation.wrote);
     if (error !== undefined) return error;
-    if (status === 'failed') return FAILED;
+    if (status === 'failed') return { class: 'server_error', detail: FAILED };
     if (status === 'in_progress' || status === 'queued') return malformed('an unfinished response');
     const reason = toText(toObject(response['incomplete_details'])['reason']);
     finishWord = status === 'incomplete' ? reason || status : status;
@@ -142,7 +154,29 @@ export function createResponsesReader(
   };
 }
 
-const FAILED: UpstreamFailure = {
-  class: 'server_error',
-  detail: 'the upstream reported a failed response without a reason',
-};
+/** The failure that a parsed event or body reports despite a status of 200, if any. */
+export function readResponsesError(
+  value: JsonObject,
+  wrote: WroteWords,
+): UpstreamFailure | undefined {
+  const failure = readErrorRecord(value, wrote);
+  return failure === undefined ? undefined : specific(failure, value);
+}
+
+/** The failure of an event whose name is an error, regardless of its data. */
+export function responsesErrorEvent(data: string, wrote: WroteWords): UpstreamFailure {
+  return specific(errorEventFailure(data, wrote), parseJson(data));
+}
+
+function specific(failure: UpstreamFailure, value: unknown): UpstreamFailure {
+  if (failure.class !== 'server_error') return failure;
+  const code = toText(toObject(errorOf(value))['code']);
+  if (code === REFUSED_THINKING) return { ...failure, class: 'mismatch', refusesThinking: true };
+  const known = CLASSES.find(([pattern]) => pattern.test(code));
+  return known === undefined ? failure : { ...failure, class: known[1] };
+}
+
+/** xAI writes the text in place of the object. */
+function errorOf(value: unknown): unknown {
+  return isObject(value) ? (value['error'] ?? value) : undefined;
+}

@@ -50,25 +50,24 @@ export function toIndex(value: unknown): number | undefined {
 
 type Kind = ItemDelta['kind'];
 
-/** An item that has started and not ended. */
-export type Item = { readonly pairs: SurrogateJoiner } & (
-  | {
-      readonly kind: 'prose';
-      /** What it says: the first kind of its parts, since others tell the same thinking again. */
-      says?: Kind;
-      /** The index of its last part that has been heard; a whole item repeats those. */
-      heard: number;
-      readonly phase?: string;
-      readonly native?: Native;
-    }
-  /** `isText`: pieces of its input have been written, and its end has not. */
-  | { readonly kind: 'call'; call?: OpenCall; isText?: boolean }
-  /** Tools run by the server itself, and unknown types. */
-  | { readonly kind: 'ignored' }
-);
+/** What every item has. */
+type Pairs = { readonly pairs: SurrogateJoiner };
 
-export type Prose = Extract<Item, { kind: 'prose' }>;
-export type Call = Extract<Item, { kind: 'call' }>;
+export type Prose = Pairs & {
+  readonly kind: 'prose';
+  /** What it says: the first kind of its parts, since others tell the same thinking again. */
+  says?: Kind;
+  /** The index of its last part that has been heard; a whole item repeats those. */
+  heard: number;
+  readonly phase?: string;
+  readonly native?: Native;
+};
+
+/** `isText`: pieces of its input have been written, and its end has not. */
+export type Call = Pairs & { readonly kind: 'call'; call?: OpenCall; isText?: boolean };
+
+/** An item that has started and not ended. Ignored: tools of the server itself, and unknown types. */
+export type Item = Prose | Call | (Pairs & { readonly kind: 'ignored' });
 
 /** Takes the place of the thinking in the answer, if the server gets it back. */
 export function beginItem(
