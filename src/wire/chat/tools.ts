@@ -63,21 +63,17 @@ const readCustomTool = objectOf(
 );
 const TOOL = Type.Union([readFunctionTool.schema, readCustomTool.schema]);
 
+const NAMED = Type.Object({ name: readNonEmpty.schema });
 const NAMED_TOOL = Type.Union(
-  (['function', 'custom'] as const).map((type) =>
-    Type.Object({
-      type: Type.Literal(type),
-      [type]: Type.Object({ name: readNonEmpty.schema }),
-    }),
-  ),
+  ['function', 'custom'].map((type) => Type.Object({ type: Type.Literal(type), [type]: NAMED })),
 );
 const TOOL_CHOICE = Type.Union([
-  Type.Unsafe({ type: 'string', enum: ['none', 'auto', 'required'] }),
+  oneOf('none', 'auto', 'required').schema,
   NAMED_TOOL,
   Type.Object({
     type: Type.Literal('allowed_tools'),
     allowed_tools: Type.Object({
-      mode: Type.Unsafe({ type: 'string', enum: ['auto', 'required'] }),
+      mode: oneOf('auto', 'required').schema,
       tools: Type.Array(NAMED_TOOL, { minItems: 1 }),
     }),
   }),
@@ -152,15 +148,15 @@ function toolType(value: unknown, path: string): 'function' | 'custom' {
 
 function functionTool(value: unknown, path: string): Tool {
   const { name, description, parameters } = readFunctionTool(value, path).function;
-  const tool = { name, parameters: parameters ?? { type: 'object', properties: {} } };
-  return description === undefined ? tool : { ...tool, description };
+  const schema = parameters ?? { type: 'object', properties: {} };
+  return { name, parameters: schema, ...(description !== undefined && { description }) };
 }
 
 function customTool(value: unknown, path: string): Tool {
   const { name, description, format: grammar } = readCustomTool(value, path).custom;
   const custom: CustomTool = {
-    ...(description === undefined ? {} : { description }),
-    ...(grammar === undefined ? {} : { grammar }),
+    ...(description !== undefined && { description }),
+    ...(grammar && { grammar }),
   };
   const hint = grammarHint(custom);
   return { name, parameters: CUSTOM_PARAMETERS, custom, ...(hint && { description: hint }) };

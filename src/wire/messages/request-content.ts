@@ -7,6 +7,7 @@ import { MESSAGE_TEXT_MAX } from '../limits.ts';
 import { readImage } from './image.ts';
 import { FILES } from './result-text.ts';
 
+const ANY = Type.Optional(Type.Unknown());
 const TEXT = Type.String({ maxLength: MESSAGE_TEXT_MAX });
 const textBlock = (text: TSchema) => Type.Object({ type: Type.Literal('text'), text });
 const TEXT_BLOCK = textBlock(TEXT);
@@ -22,8 +23,7 @@ const TOOL_USE_BLOCK = Type.Object({
 /** A document of a user, as far as its content is text. */
 const DOCUMENT_BLOCK = Type.Object({
   type: Type.Literal('document'),
-  title: Type.Optional(Type.Unknown()),
-  context: Type.Optional(Type.Unknown()),
+  ...{ title: ANY, context: ANY },
   source: Type.Optional(
     Type.Unsafe({
       description: 'Of the type `text` or `content`.',
@@ -33,9 +33,7 @@ const DOCUMENT_BLOCK = Type.Object({
 });
 const SEARCH_RESULT_BLOCK = Type.Object({
   type: Type.Literal('search_result'),
-  title: Type.Optional(Type.Unknown()),
-  source: Type.Optional(Type.Unknown()),
-  content: Type.Optional(Type.Unknown()),
+  ...{ title: ANY, source: ANY, content: ANY },
 });
 
 /** Content with these kinds of blocks, or blocks of an ignored type. */
@@ -63,17 +61,12 @@ const TOOL_RESULT_BLOCK = Type.Object({
   content: Type.Optional(nullable(RESULT_CONTENT)),
 });
 
+const OF_USER = [TEXT_BLOCK, IMAGE_BLOCK, DOCUMENT_BLOCK, SEARCH_RESULT_BLOCK, TOOL_RESULT_BLOCK];
+
 /** One entry of `messages`. */
 export const MESSAGE = Type.Union(
   [
-    Type.Object({
-      role: Type.Literal('user'),
-      content: contentOf(
-        [TEXT_BLOCK, IMAGE_BLOCK, DOCUMENT_BLOCK, SEARCH_RESULT_BLOCK, TOOL_RESULT_BLOCK],
-        ['tool_use'],
-        1,
-      ),
-    }),
+    Type.Object({ role: Type.Literal('user'), content: contentOf(OF_USER, ['tool_use'], 1) }),
     Type.Object({
       role: Type.Literal('assistant'),
       content: contentOf([TEXT_BLOCK, THINKING_BLOCK, TOOL_USE_BLOCK], ['tool_result', 'image'], 0),
