@@ -12,7 +12,7 @@ type Draft = {
 };
 
 /** What the upstream of this dialect encrypts its thinking to. */
-const ENCRYPTED = 'ZW5jcnlwdGVkIGJ5IHRoZSBzY3JpcHQ=';
+export const ENCRYPTED = 'ZW5jcnlwdGVkIGJ5IHRoZSBzY3JpcHQ=';
 
 /** Why an answer is not complete; the format has no reason for a lack of capacity. */
 const REASONS: Readonly<Partial<Record<Finish, string>>> = {

@@ -60,7 +60,11 @@ export function checkCalls({ messages, thinking }: MessagesBody): void {
 }
 
 /** Checks the thinking that returned, and gives the transformations that the answer reports. */
-export function checkBlocks(body: MessagesBody, seen: Seen, { binds }: Generation): Json {
+export function checkBlocks(
+  body: MessagesBody,
+  seen: Pick<Seen, 'headers' | 'returned'>,
+  { binds }: Generation,
+): Json {
   const binding = body.thinking?.block_binding;
   const hasBeta = (seen.headers['anthropic-beta'] ?? '').includes(BETA);
   if (binding !== undefined && !hasBeta) {

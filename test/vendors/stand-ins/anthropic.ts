@@ -19,6 +19,7 @@ import {
 import {
   checkControls,
   checkThinking,
+  type Generation,
   generationOf,
   refusal,
   thinksAbout,
@@ -27,7 +28,7 @@ import { bind, checkBlocks, checkCalls } from './anthropic-history.ts';
 import { answerMessage } from './messages-answer.ts';
 import { askOf, imagesOf, type MessagesBody } from './messages-body.ts';
 import { countsOf, decide, fresh, provoke } from './script.ts';
-import type { Refusal, Seen, Vendor } from './server.ts';
+import type { Json, Refusal, Seen, Vendor } from './server.ts';
 
 type Place = 'anthropic' | 'bedrock' | 'vertex';
 
@@ -102,8 +103,21 @@ function checkShapes(body: MessagesBody): void {
   }
 }
 
+/** Checks all rules of a body, and gives the transformations that the answer reports. */
+export function checkBody(
+  body: MessagesBody,
+  seen: Pick<Seen, 'headers' | 'returned'>,
+  generation: Generation,
+): Json {
+  checkShapes(body);
+  checkThinking(body, generation);
+  checkControls(body, generation);
+  checkCalls(body);
+  return checkBlocks(body, seen, generation);
+}
+
 /** What the cache reads and writes. It throws for more marks than four, and for wrong places. */
-function readCache(cache: PromptCache, request: CachedRequest): CacheCounts {
+export function readCache(cache: PromptCache, request: CachedRequest): CacheCounts {
   try {
     return cache.count(request);
   } catch (error) {
@@ -121,11 +135,7 @@ export function anthropic(place: Place = 'anthropic'): Vendor {
     seen.thought = thinksAbout(body, generation);
     const ask = askOf(body, seen.thought);
     provoke(seen, ask.last, FAULTS);
-    checkShapes(body);
-    checkThinking(body, generation);
-    checkControls(body, generation);
-    checkCalls(body);
-    const more = checkBlocks(body, seen, generation);
+    const more = checkBody(body, seen, generation);
     const read = readCache(cache, { site: seen.mark, headers: {}, model, body });
     seen.images = imagesOf(body);
     const turn = decide(ask, () => fresh('toolu_'));
