@@ -45,14 +45,15 @@ const CLAUDE_CODE: readonly Omit<FailureRun, 'agent' | 'format'>[] = [
     },
   },
   {
-    happens: 'the upstream is down for two requests',
-    comesTo: 'it backs off and retries; the two cost nothing',
-    task: { model: 'status-503-times-2' },
+    happens: 'the upstream is down for longer than the service retries',
+    comesTo: 'it backs off and retries; what failed costs nothing',
+    // The service makes three attempts for a request.
+    task: { model: 'status-503-times-4' },
     judge: (seen) => [
       ...judgeEnd(seen, HELLO),
-      ...expect('statuses', statuses(seen), '503 503 200'),
-      ...expect('outcomes', outcomes(seen), 'upstream_failed upstream_failed completed'),
-      ...expect('debits', debits(seen), '0 0 16.4'),
+      ...expect('statuses', statuses(seen), '503 200'),
+      ...expect('outcomes', outcomes(seen), 'upstream_failed completed'),
+      ...expect('debits', debits(seen), '0 16.4'),
     ],
   },
   {
@@ -89,7 +90,7 @@ const OPENCODE: readonly Omit<FailureRun, 'agent' | 'format'>[] = [
   {
     happens: 'it sends two requests at once',
     comesTo: 'both are served',
-    task: { model: 'slow-tokens-40-50' },
+    task: { model: 'slow-tokens-100-50' },
     judge(seen) {
       const [first, second] = seen.generations;
       const overlap = (second?.startedAtMs ?? Infinity) < (first?.endedAtMs ?? 0);
@@ -103,7 +104,7 @@ const OPENCODE: readonly Omit<FailureRun, 'agent' | 'format'>[] = [
   {
     happens: 'it sends two requests at once, and one is allowed',
     comesTo: 'it waits for the two seconds of retry-after and retries',
-    task: { model: 'slow-tokens-40-50', plan: 'single' },
+    task: { model: 'slow-tokens-100-50', plan: 'single' },
     judge: (seen) => [
       ...judgeEnd(seen, 'a a a a'),
       ...expect('the refused one', statuses(seen).split(' ').includes('429'), true),

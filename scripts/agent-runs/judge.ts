@@ -4,6 +4,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { noteThinking } from '../../test/support/file-reader.ts';
 import { SIGNATURE } from '../../test/support/render.ts';
+import { ENCRYPTED } from '../../test/support/render-responses.ts';
 import type { RecordedRequest } from '../../test/support/upstream.ts';
 import type { Generation, Seen } from './stage.ts';
 
@@ -28,6 +29,7 @@ export function judgeEnd(seen: Seen, text: string): string[] {
   if (seen.ran.code === undefined) problems.push('had to be killed');
   if (!seen.ran.output.includes(text)) problems.push(`did not print "${text}"`);
   if (seen.inFlight !== 0) problems.push(`${seen.inFlight} still in flight`);
+  for (const refusal of seen.refusals) problems.push(`the upstream refused: ${refusal}`);
   if (seen.reserved !== '0') problems.push(`${seen.reserved} still held`);
   return problems;
 }
@@ -42,6 +44,9 @@ function judgeGeneration({ status, endedAtMs, answer, story }: Generation): stri
   if (!answer.includes(`"svc_tokens_debited":"${debited}"`)) return [`the bill is not ${debited}`];
   return [];
 }
+
+/** A block of thinking without its text, for agents that want none: its signature stands for it. */
+const HIDDEN = /"type":"thinking","thinking":"","signature":".+?"/;
 
 /** What the upstream got back of the first answer. */
 type Round = {
@@ -67,7 +72,7 @@ export function judgeRound(
     ...(asText(round.result).includes(fileText) ? [] : ["the file's text is not in the result"]),
   ];
   const thought = noteThinking(path);
-  const sent = seen.generations.some(({ body }) => body.includes(thought));
+  const sent = seen.generations.some(({ body }) => body.includes(thought) || HIDDEN.test(body));
   if (round.thinking === thought) return { problems, thinking: sent ? 'replayed' : 'restored' };
   if (sent) problems.push('the agent sent the thinking back, and it did not arrive');
   return { problems, thinking: sent ? 'dropped' : 'lost' };
@@ -76,25 +81,34 @@ export function judgeRound(
 /** Whether a prompt begins with all of an earlier one, so that the upstream can reuse its work. */
 function continues(first: RecordedRequest, second: RecordedRequest | undefined): boolean {
   if (second === undefined || first === second) return false;
-  const [before, after] = [first.body, second.body];
-  const turns = before['messages'] as readonly unknown[];
-  const begin = (after['messages'] as readonly unknown[]).slice(0, turns.length);
-  return isDeepStrictEqual(
-    [before['system'], before['tools'], turns],
-    [after['system'], after['tools'], begin],
-  );
+  const count = turnsOf(first).length;
+  const headOf = (request: RecordedRequest) => [
+    ...['system', 'instructions', 'tools'].map((name) => request.body[name]),
+    turnsOf(request).slice(0, count),
+  ];
+  return isDeepStrictEqual(headOf(first), headOf(second));
+}
+
+function turnsOf({ dialect, body }: RecordedRequest): readonly Fields[] {
+  return (body[dialect === 'responses' ? 'input' : 'messages'] ?? []) as readonly Fields[];
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /** The first call that a request gives back; absent where there is none. */
-function readRound({ dialect, body }: RecordedRequest): Round | undefined {
-  const turns = (body['messages'] ?? []) as readonly Fields[];
-  const read = dialect === 'chat' ? readChatRound : readMessagesRound;
+function readRound(request: RecordedRequest): Round | undefined {
+  const turns = turnsOf(request);
+  const read = READERS[request.dialect];
   return turns
-    .map((turn, at) => read(turn, turns[at + 1] ?? {}))
+    .map((turn, at) => read(turn, turns[at + 1] ?? {}, turns.slice(0, at)))
     .find((round) => round !== undefined);
 }
+
+const READERS = {
+  chat: readChatRound,
+  messages: readMessagesRound,
+  responses: readResponsesRound,
+} as const;
 
 function readChatRound(turn: Fields, next: Fields): Round | undefined {
   const [call] = (turn['tool_calls'] ?? []) as readonly Fields[];
@@ -111,13 +125,36 @@ function readMessagesRound(turn: Fields, next: Fields): Round | undefined {
   const call = blocksOf(turn).find(({ type }) => type === 'tool_use');
   if (call === undefined) return undefined;
   // Such an upstream takes its thinking back with its own signature only.
-  const thinking = blocksOf(turn).filter(({ signature }) => signature === SIGNATURE);
+  const thinking = blocksOf(turn).filter(({ signature }) => {
+    return typeof signature === 'string' && signature.startsWith(SIGNATURE);
+  });
   const [result] = blocksOf(next);
   return {
     callId: String(call['id']),
     thinking: thinking.map((block) => block['thinking']).join(''),
     resultId: result?.['tool_use_id'],
     result: result?.['content'],
+  };
+}
+
+function readResponsesRound(
+  turn: Fields,
+  next: Fields,
+  earlier: readonly Fields[],
+): Round | undefined {
+  if (turn['type'] !== 'function_call') return undefined;
+  const thinking = earlier
+    .filter(({ type }) => type === 'reasoning')
+    // The summary of an item is for people: the model reads what is encrypted.
+    .flatMap((item) =>
+      item['encrypted_content'] === ENCRYPTED ? item['summary'] : item['content'],
+    )
+    .map((part) => (part as Fields)['text']);
+  return {
+    callId: String(turn['call_id']),
+    thinking: thinking.join(''),
+    resultId: next['call_id'],
+    result: next['output'],
   };
 }
 

@@ -1,9 +1,9 @@
 // `scripts/agents`: runs published coding agents against the executable, one at a time, over
-// upstreams of both dialects. Each agent gets one answer and one tool round in every format that it
+// upstreams of each dialect and of the newest models. Each agent gets one answer and one tool round in every format that it
 // speaks, then runs with failures. Prints two tables and exits with an error when a run fails. The
 // calling script restricts the network to loopback.
 //
-//   scripts/agents [--only pi] [--upstream chat] [--update-docs] [--keep]
+//   scripts/agents [--only pi] [--upstream anthropic-5.5] [--update-docs] [--keep]
 
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -15,13 +15,13 @@ import { AGENTS, type Agent, versionOf } from './agents.ts';
 import { FAILURE_RUNS } from './failure-runs.ts';
 import { judgeRound, judgeSuccess, type Thinking } from './judge.ts';
 import { table, updateDocs } from './report.ts';
-import { openStage, type Seen, type Stage } from './stage.ts';
+import { openStage, type Seen, type Stage, UPSTREAMS } from './stage.ts';
 
 const { values: flags } = parseArgs({
   options: {
     only: { type: 'string', multiple: true, default: [] },
-    /** The dialect of the upstream; both, one after the other, where it is not given. */
-    upstream: { type: 'string', multiple: true, default: ['chat', 'messages'] },
+    /** The names of upstreams in stage.ts; all, one after the other, where none is given. */
+    upstream: { type: 'string', multiple: true, default: [...UPSTREAMS] },
     'update-docs': { type: 'boolean', default: false },
     /** Leaves the homes of the agents, each with seen.json, all that was seen of its run. */
     keep: { type: 'boolean', default: false },
@@ -29,8 +29,6 @@ const { values: flags } = parseArgs({
 });
 
 const names = AGENTS.map(({ name }) => name);
-const dialects = flags.upstream.filter((name) => name === 'chat' || name === 'messages');
-if (dialects.length < flags.upstream.length) throw new Error('--upstream is chat or messages');
 for (const name of flags.only) {
   if (!names.includes(name)) throw new Error(`no agent is called ${name}; there are ${names}`);
 }
@@ -54,9 +52,9 @@ let failures = 0;
 
 const rounds: string[][][] = [];
 const troubles: string[][][] = [];
-for (const dialect of dialects) {
-  say(`The upstream speaks ${dialect}.`);
-  await using stage = await openStage(dialect, flags.keep);
+for (const upstream of flags.upstream) {
+  say(`The upstream is ${upstream}.`);
+  await using stage = await openStage(upstream, flags.keep);
   rounds.push(await runRounds(stage));
   troubles.push(await runTroubles(stage));
   if (await stage.ledgerAgrees()) continue;
@@ -90,7 +88,7 @@ async function runTroubles(stage: Stage): Promise<string[][]> {
   return rows;
 }
 
-/** The same table of several dialects as one; a cell in which they differ has what each of them had. */
+/** The same table of several upstreams as one; a cell in which they differ has what each of them had. */
 function merge(tables: readonly (readonly string[][])[]): string[][] {
   const [first = []] = tables;
   return first.map((row, at) =>

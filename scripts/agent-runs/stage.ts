@@ -9,9 +9,12 @@ import { catalogFor, LARGE_PLAN } from '../../test/support/catalog.ts';
 import { type Format, get } from '../../test/support/client.ts';
 import type { Story } from '../../test/support/explain.ts';
 import { runCommand, startGateway, type TestAccount } from '../../test/support/gateway.ts';
+import type { WireDialect } from '../../test/support/render.ts';
 import { type RecordedRequest, startUpstream, waitUntil } from '../../test/support/upstream.ts';
+import { strictBehaviours } from '../../test/vendors/scripted-anthropic.ts';
 import type { Agent } from './agents.ts';
 import { launch, makeFolders, type Ran } from './launch.ts';
+
 import { type Passed, startTap } from './tap.ts';
 
 const LIMIT_MS = 60_000;
@@ -23,7 +26,7 @@ const WINDOWS = {
 };
 
 const MODELS = [
-  ...['reasoning', 'reads-a-note', 'cut-once', 'slow-tokens-40-50', 'status-503-times-2'],
+  ...['reasoning', 'reads-a-note', 'cut-once', 'slow-tokens-100-50', 'status-503-times-4'],
   ...Object.keys(WINDOWS),
 ];
 
@@ -59,6 +62,8 @@ export type Seen = {
   /** All other requests of the agent. */
   readonly others: readonly Passed[];
   readonly upstream: readonly RecordedRequest[];
+  /** Why the upstream refused requests, or dropped thinking. */
+  readonly refusals: readonly string[];
   /** Once everything had ended: requests in progress, and service tokens that are still held. */
   readonly inFlight: unknown;
   readonly reserved: unknown;
@@ -71,11 +76,38 @@ export type Stage = {
   readonly [Symbol.asyncDispose]: () => Promise<void>;
 };
 
+type Kind = {
+  readonly dialect: WireDialect;
+  readonly profile?: string;
+  /** Whether the upstream has the rules of Anthropic's newest models. */
+  readonly strict?: true;
+};
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  chat: { dialect: 'chat' },
+  messages: { dialect: 'messages' },
+  responses: { dialect: 'responses' },
+  'openai-6': { dialect: 'responses', profile: 'openai-6' },
+  'anthropic-5.5': { dialect: 'messages', profile: 'anthropic-5.5', strict: true },
+};
+
+/** The upstreams by name: dialects, and profiles that ask more of the gateway. */
+export const UPSTREAMS: readonly string[] = Object.keys(KINDS);
+
 /** `keep` leaves the homes of the agents, each with all that was seen of its run. */
-export async function openStage(dialect: Format, keep: boolean): Promise<Stage> {
-  const upstream = await startUpstream();
+export async function openStage(name: string, keep: boolean): Promise<Stage> {
+  const kind = KINDS[name];
+  if (kind === undefined) throw new Error(`no upstream is called ${name}; there are ${UPSTREAMS}`);
+  const { dialect, profile, strict } = kind;
+  const refusals: string[] = [];
+  const upstream = await startUpstream(strict ? strictBehaviours(MODELS, refusals) : {});
   const gateway = await startGateway({
-    catalog: catalogFor(upstream, MODELS, { dialect, plans: PLANS, models: WINDOWS }),
+    catalog: catalogFor(upstream, MODELS, {
+      dialect,
+      upstream: profile === undefined ? {} : { profile },
+      plans: PLANS,
+      models: WINDOWS,
+    }),
   });
   const books = openBooks(gateway);
   const tap = startTap(gateway.url);
@@ -88,6 +120,7 @@ export async function openStage(dialect: Format, keep: boolean): Promise<Stage> 
     const folders = await makeFolders(task.files ?? {});
     const { home, directory } = folders;
     tap.clear();
+    refusals.length = 0;
     const earlier = upstream.requests.length;
     const what = describe(
       { home, directory, url: tap.url, key: account.key, model },
@@ -108,6 +141,7 @@ export async function openStage(dialect: Format, keep: boolean): Promise<Stage> 
       ),
       others: passed.filter((each) => !isGeneration(each)),
       upstream: upstream.requests.slice(earlier),
+      refusals: [...refusals],
       ...rest,
     };
     if (keep) await Bun.write(join(home, 'seen.json'), JSON.stringify(seen, null, 2));
