@@ -10,7 +10,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 const HELLO = ['Hello! ', 'How can I help ', 'you today?'];
 
-/** What both dialects say of a request. */
+/** What each dialect says of a request. */
 type Asked = {
   /** The last words of the user. */
   readonly prompt: string;
@@ -26,7 +26,8 @@ type Asked = {
 };
 
 export function answer(exchange: Exchange): void | Promise<void> {
-  const { body, text } = exchange.request;
+  const { body: sent, dialect, text } = exchange.request;
+  const body = dialect === 'responses' ? asChat(sent) : sent;
   const asked = read(body);
   const thinking = isObject(body['thinking']) && body['thinking']['type'] === 'enabled';
   const pieces = [...(thinking ? [{ reasoning: 'Let me think.' }] : []), ...say(asked)];
@@ -61,6 +62,21 @@ function chooseTool({ tools, forced, forbidden, hasResults, prompt }: Asked) {
     name.split('_').some((part) => part.length > 3 && words.includes(part)),
   );
   return meant ?? (forced || words.includes('tool') ? tools[0] : undefined);
+}
+
+/** A Responses request in the words of chat, with thinking as Messages has it. */
+function asChat(body: Json): Json {
+  const format = objectOf(objectOf(body['text'])['format']);
+  const effort = objectOf(body['reasoning'])['effort'] ?? 'none';
+  return {
+    ...body,
+    system: body['instructions'],
+    messages: listOf(body['input']).map((item) =>
+      item['type'] === 'function_call_output' ? { role: 'tool', content: item['output'] } : item,
+    ),
+    response_format: { ...format, json_schema: format },
+    thinking: { type: effort === 'none' ? 'disabled' : 'enabled' },
+  };
 }
 
 function read(body: Json): Asked {

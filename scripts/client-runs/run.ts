@@ -1,5 +1,5 @@
 // `scripts/clients`: runs the vendors' own test suites against the executable, over upstreams of
-// both dialects. The script has installed the suites into .tools/clients. Prints failures, expected
+// each dialect. The script has installed the suites into .tools/clients. Prints failures, expected
 // failures, and `N passed, N failed`.
 //
 //   scripts/clients [--only schemathesis] [--upstream chat]
@@ -8,23 +8,25 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { catalogFor, ROOMY_PLAN } from '../../test/support/catalog.ts';
-import type { Format } from '../../test/support/client.ts';
 import { type Gateway, startGateway } from '../../test/support/gateway.ts';
 import { runProgram } from '../../test/support/program.ts';
+import type { WireDialect } from '../../test/support/render.ts';
 import { startUpstream } from '../../test/support/upstream.ts';
 import { answer } from './model.ts';
 import { EXCEPTIONS, SUITES, type Suite } from './suites.ts';
 
+const DIALECTS = ['chat', 'messages', 'responses'] as const;
+
 const { values: flags } = parseArgs({
   options: {
     only: { type: 'string', multiple: true, default: [] },
-    upstream: { type: 'string', multiple: true, default: ['chat', 'messages'] },
+    upstream: { type: 'string', multiple: true, default: [...DIALECTS] },
   },
 });
 
 type Result = {
   readonly suite: string;
-  readonly upstream: Format;
+  readonly upstream: WireDialect;
   readonly test: string;
   readonly outcome: 'passed' | 'failed' | 'skipped';
   readonly words: string;
@@ -48,7 +50,7 @@ const ALIASES = [
 ];
 
 const wanted = SUITES.filter(({ name }) => flags.only.length === 0 || flags.only.includes(name));
-const dialects = (['chat', 'messages'] as const).filter((name) => flags.upstream.includes(name));
+const dialects = DIALECTS.filter((name) => flags.upstream.includes(name));
 if (wanted.length === 0 || dialects.length === 0)
   throw new Error('no such suite, or no such upstream');
 
@@ -56,7 +58,7 @@ const print = (line: string): boolean => process.stdout.write(`${line}\n`);
 
 async function runSuite(
   suite: Suite,
-  upstream: Format,
+  upstream: WireDialect,
   { url }: Gateway,
   key: string,
 ): Promise<Result[]> {
@@ -106,7 +108,7 @@ async function runSuite(
   return lines.map((line) => ({ suite: suite.name, upstream, ...JSON.parse(line) }));
 }
 
-async function runAll(upstream: Format): Promise<Result[]> {
+async function runAll(upstream: WireDialect): Promise<Result[]> {
   await using model = await startUpstream({ 'swift-1': answer, 'swift-2': answer });
   await using gateway = await startGateway({
     catalog: catalogFor(model, ['swift-1', 'swift-2'], {

@@ -1,7 +1,7 @@
 // The suites of `scripts/clients`: which of their tests run, and which fail because of the
 // specification. A row that matches no failure fails the run, so that stale rows are removed.
 
-import type { Format } from '../../test/support/client.ts';
+import type { WireDialect } from '../../test/support/render.ts';
 
 export type Suite = {
   readonly name: string;
@@ -12,8 +12,8 @@ export type Suite = {
 
 export type Exception = {
   readonly suite: string;
-  /** The upstream that it concerns; both where it is absent. */
-  readonly upstream?: Format;
+  /** The upstream that it concerns; all where it is absent. */
+  readonly upstream?: WireDialect;
   /** A part of the names of the tests. */
   readonly tests: RegExp;
   readonly reason: string;
