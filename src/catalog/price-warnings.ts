@@ -4,9 +4,10 @@
 import { isoTime } from '../core/calendar.ts';
 import { FACTOR_ONE } from '../core/exact.ts';
 import { vendorAt, WRITE_CHARGING_VENDORS } from '../core/generations.ts';
-import type { Catalog, Model, Placement, Upstream } from '../core/model.ts';
+import type { Catalog, Model, Placement } from '../core/model.ts';
 import { formatDecimal, PICO_DECIMALS, type Pico, parseDecimal } from '../core/money.ts';
 import { factorOf, type Price, ratesFor } from '../core/price.ts';
+import { pricesOf } from '../core/price-book.ts';
 import { factorText, RATE_NAMES } from '../core/price-terms.ts';
 import type { PriceDraft } from './price-draft.ts';
 
@@ -15,14 +16,9 @@ export function priceWarnings(catalog: Catalog, nowMs: number): string[] {
   return catalog.models.flatMap((model) =>
     pricesFrom(model, nowMs).flatMap(({ price, from }) =>
       model.servedBy.flatMap((placement) => {
-        const gaps = gapsOf(price, placement, model.contextWindow);
-        const writes = writeWarning(price, placement, catalog.upstreams.get(placement.upstream));
-        const lines = [
-          ...(gaps.length === 0
-            ? []
-            : [`is below the cost of ${placement.upstream}: ${gaps.join('; ')}`]),
-          ...writes,
-        ];
+        const gaps = gapsOf(price, placement, model.contextWindow).join('; ');
+        const below = gaps && `is below the cost of ${placement.upstream}: ${gaps}`;
+        const lines = [below, writeWarning(price, placement, catalog)].filter(Boolean);
         return lines.map((line) => `${model.slug}: the price ${from} ${line}`);
       }),
     ),
@@ -33,10 +29,11 @@ type NamedPrice = { readonly price: Price; readonly from: string };
 
 /** The current prices of a model and the later ones, each version once. */
 function pricesFrom({ prices }: Model, nowMs: number): NamedPrice[] {
-  const named = prices.flatMap(({ validFromMs, price, windows }, index): NamedPrice[] => {
+  const named = prices.flatMap((period, index): NamedPrice[] => {
+    const { validFromMs } = period;
     if ((prices[index + 1]?.validFromMs ?? Number.POSITIVE_INFINITY) <= nowMs) return [];
     const from = validFromMs <= nowMs ? 'of now' : `from ${isoTime(validFromMs)} on`;
-    return [price, ...windows.map((window) => window.price)].map((each) => ({ price: each, from }));
+    return pricesOf(period).map((price) => ({ price, from }));
   });
   return [...new Map(named.map((each) => [each.price.version, each])).values()];
 }
@@ -55,8 +52,7 @@ function gapsOf(price: Price, { cost }: Placement, contextWindow: number): strin
     }),
     ...(cost.terms?.serviceTiers ?? []).flatMap(({ name, factor }) => {
       const own = factorOf(price, name) ?? FACTOR_ONE;
-      const isCovered = price.output * BigInt(own) >= cost.output * BigInt(factor);
-      if (isCovered) return [];
+      if (price.output * BigInt(own) >= cost.output * BigInt(factor)) return [];
       return [`service tier ${name} × ${factorText(own)} (costs × ${factorText(factor)})`];
     }),
   ];
@@ -76,19 +72,17 @@ function rateGaps(price: Price, cost: Price, aboveTokens: number): string[] {
 function writeWarning(
   { input, cacheWrite }: Price,
   placement: Placement,
-  upstream: Upstream | undefined,
-): string[] {
-  const { cost } = placement;
-  if (upstream === undefined || !chargesWrites(placement, upstream)) return [];
-  if (cacheWrite > input || input === 0n || (cost !== undefined && cost.cacheWrite > cost.input))
-    return [];
+  catalog: Catalog,
+): string {
+  const { cost, upstream } = placement;
+  const isPriced = cacheWrite > input || (cost !== undefined && cost.cacheWrite > cost.input);
+  if (isPriced || input === 0n || !chargesWrites(placement, catalog)) return '';
   const text = rateText(writeRate(input));
-  return [
-    `charges cache writes like input, and ${upstream.id} charges 1.25 times its input price for them; write cache_write = "${text}" in the next price`,
-  ];
+  return `charges cache writes like input, and ${upstream} charges 1.25 times its input price for them; write cache_write = "${text}" in the next price`;
 }
 
-function chargesWrites({ profile }: Placement, upstream: Upstream | undefined): boolean {
+function chargesWrites({ profile, upstream: id }: Placement, { upstreams }: Catalog): boolean {
+  const upstream = upstreams.get(id);
   if (upstream === undefined || upstream.dialect === 'demo') return false;
   const vendor = vendorAt(URL.parse(upstream.baseUrl)?.hostname ?? '');
   return profile.unreportedCacheWrites === 'count' || WRITE_CHARGING_VENDORS.includes(vendor ?? '');
@@ -110,9 +104,7 @@ function rateText(rate: Pico | bigint): string {
 export function withWritePrices(draft: PriceDraft, catalog: Catalog): PriceDraft {
   const add = draft.add?.map((period) => {
     const { servedBy = [] } = catalog.resolve(period.model) ?? {};
-    const charges = servedBy.some((placement) =>
-      chargesWrites(placement, catalog.upstreams.get(placement.upstream)),
-    );
+    const charges = servedBy.some((placement) => chargesWrites(placement, catalog));
     return charges ? withWrites(period) : period;
   });
   return { ...draft, ...(add && { add }) };

@@ -12,7 +12,7 @@ import {
   parseDecimal,
   pico,
 } from '../core/money.ts';
-import type { CacheRates, Price, PriceTerms, PriceTier, Rates, TierFactor } from '../core/price.ts';
+import type { CacheRates, Price, PriceTerms, Rates, TierFactor } from '../core/price.ts';
 import {
   type Hours,
   overlap,
@@ -45,13 +45,13 @@ export function priceProblems(model: unknown, path: string): Problem[] {
   const first = memberOf(model, 'price');
   const later = listAt(model, 'prices');
   const { context_window: contextWindow = 1 } = sound(ModelSchema, model);
+  const ofPeriod = (period: unknown, place: string) => [
+    ...ratesProblems(sound(PriceSchema, period), place, contextWindow),
+    ...windowProblems(period, place, contextWindow),
+  ];
   return [
-    ...ratesProblems(sound(PriceSchema, first), `${path}.price`, contextWindow),
-    ...windowProblems(first, `${path}.price`, contextWindow),
-    ...later.flatMap((period, index) => [
-      ...ratesProblems(sound(PeriodSchema, period), `${path}.prices[${index}]`, contextWindow),
-      ...windowProblems(period, `${path}.prices[${index}]`, contextWindow),
-    ]),
+    ...ofPeriod(first, `${path}.price`),
+    ...later.flatMap((period, index) => ofPeriod(period, `${path}.prices[${index}]`)),
     ...orderProblems(
       later.map((period) => sound(PeriodSchema, period)),
       `${path}.prices`,
@@ -73,6 +73,11 @@ function ratesProblems(rates: Partial<RatesEntry>, path: string, contextWindow: 
 
 const CACHE_READS = ['cached_input', 'cached_input_explicit'] as const;
 const CACHE_WRITES = ['cache_write', 'cache_write_1h'] as const;
+type RateName = 'input' | (typeof CACHE_READS | typeof CACHE_WRITES)[number] | 'output';
+
+const DEAR_READ = 'must not be above input: a hold covers the prompt at that price';
+
+/** No answer may cost more than the ledger can book, or it could not be booked at all. */
 
 function rowProblems(
   rates: Partial<RatesEntry>,
@@ -80,33 +85,19 @@ function rowProblems(
   contextWindow: number,
   factor: bigint,
 ): Problem[] {
-  const { input } = rates;
-  const problems = sizeProblems(rates, path, contextWindow, factor);
-  const reads = CACHE_READS.flatMap((name) => {
-    const read = rates[name];
-    if (input === undefined || read === undefined || rateOf(read) <= rateOf(input)) return [];
-    const text = 'must not be above input: a hold covers the prompt at that price';
-    return [{ path: `${path}.${name}`, text }];
-  });
-  return [...problems, ...reads];
-}
-
-/** No answer may cost more than the ledger can book, or it could not be booked at all. */
-function sizeProblems(
-  rates: Partial<RatesEntry>,
-  path: string,
-  contextWindow: number,
-  factor: bigint,
-): Problem[] {
+  const problemsAbove = (names: readonly RateName[], most: bigint, text: string) =>
+    names.flatMap((name) => {
+      const { [name]: rate } = rates;
+      return rate === undefined || rateOf(rate) <= most ? [] : [{ path: `${path}.${name}`, text }];
+    });
   const most = (AMOUNT_MAX * BigInt(PICO_PER_MICRO * FACTOR_ONE)) / factor;
-  return (['input', ...CACHE_WRITES, 'output'] as const).flatMap((name) => {
-    const rate = rates[name];
-    const tokens = WINDOWS_CHARGED * BigInt(contextWindow);
-    if (rate === undefined || rateOf(rate) * tokens <= most) return [];
-    const limit = formatDecimal(most / tokens, PICO_DECIMALS);
-    const text = `must not be above ${limit} with this context_window: an answer could cost more than the books can hold`;
-    return [{ path: `${path}.${name}`, text }];
-  });
+  const limit = most / (WINDOWS_CHARGED * BigInt(contextWindow));
+  const text = `must not be above ${formatDecimal(limit, PICO_DECIMALS)} with this context_window: an answer could cost more than the books can hold`;
+  const { input } = rates;
+  return [
+    ...problemsAbove(['input', ...CACHE_WRITES, 'output'], limit, text),
+    ...(input === undefined ? [] : problemsAbove(CACHE_READS, rateOf(input), DEAR_READ)),
+  ];
 }
 
 /** Tiers and service tiers, of a price or of an upstream's cost. */
@@ -215,7 +206,9 @@ function toPrice(slug: string, entry: Omit<RatesEntry, 'windows'>): Price {
   const { tiers, service_tiers: factors } = entry;
   const terms: PriceTerms = {
     ...cache,
-    ...(tiers && { tiers: tiers.map(toTier) }),
+    ...(tiers && {
+      tiers: tiers.map((tier) => ({ aboveTokens: tier.above_tokens, ...toRates(tier) })),
+    }),
     ...(factors && { serviceTiers: toFactors(factors) }),
   };
   const hasTerms = Object.keys(terms).length > 0;
@@ -231,20 +224,14 @@ function toPrice(slug: string, entry: Omit<RatesEntry, 'windows'>): Price {
 
 /** A rate that equals its default is left out of the terms. */
 function toRates(entry: TierEntry | Omit<RatesEntry, 'windows'>): Rates & CacheRates {
-  const input = rateOf(entry.input);
-  const cachedInput = rateOf(entry.cached_input ?? entry.input);
-  const cacheWrite = rateOf(entry.cache_write ?? entry.input);
-  const explicit = rateOf(entry.cached_input_explicit ?? entry.cached_input ?? entry.input);
-  const long = rateOf(entry.cache_write_1h ?? entry.cache_write ?? entry.input);
+  const { input, cached_input: read = input, cache_write: write = input, output } = entry;
+  const { cached_input_explicit: explicit = read, cache_write_1h: long = write } = entry;
   return {
-    ...{ input, cachedInput, cacheWrite, output: rateOf(entry.output) },
-    ...(explicit === cachedInput ? {} : { cachedInputExplicit: explicit }),
-    ...(long === cacheWrite ? {} : { cacheWriteLong: long }),
+    ...{ input: rateOf(input), cachedInput: rateOf(read) },
+    ...{ cacheWrite: rateOf(write), output: rateOf(output) },
+    ...(rateOf(explicit) !== rateOf(read) && { cachedInputExplicit: rateOf(explicit) }),
+    ...(rateOf(long) !== rateOf(write) && { cacheWriteLong: rateOf(long) }),
   };
-}
-
-function toTier(entry: TierEntry): PriceTier {
-  return { aboveTokens: entry.above_tokens, ...toRates(entry) };
 }
 
 function toFactors(factors: NonNullable<RatesEntry['service_tiers']>): TierFactor[] {

@@ -5,7 +5,7 @@ import { timeOfDay } from '../catalog/pricing-record.ts';
 import type { Catalog, Model } from '../core/model.ts';
 import { formatDecimal, PICO_DECIMALS, type UsdRate } from '../core/money.ts';
 import type { CacheRates, Price, Rates } from '../core/price.ts';
-import { type PriceWindow, periodAt, WEEKDAYS, windowAt } from '../core/price-book.ts';
+import { type PriceWindow, periodAt, pricesOf, WEEKDAYS, windowAt } from '../core/price-book.ts';
 import { factorText, RATE_NAMES } from '../core/price-terms.ts';
 import { shortTime, table } from './command.ts';
 
@@ -44,9 +44,7 @@ export function priceSheetText(
 /** What the columns cannot show, for each price that has it. */
 function termLines(models: readonly Model[]): string[] {
   const prices = models.flatMap(({ slug, prices }) =>
-    prices.flatMap(({ price, windows }) =>
-      [price, ...windows.map((window) => window.price)].map((each) => ({ slug, price: each })),
-    ),
+    prices.flatMap(pricesOf).map((price) => ({ slug, price })),
   );
   const lines = prices.flatMap(({ slug, price: { terms, version } }) => {
     const { tiers = [], serviceTiers = [], ...cache } = terms ?? {};

@@ -49,6 +49,11 @@ export function priceAt(book: PriceBook, nowMs: number): Price {
   return priceIn(periodAt(book, nowMs), nowMs);
 }
 
+/** Its own price and those of its windows. */
+export function pricesOf({ price, windows }: PricePeriod): readonly Price[] {
+  return [price, ...windows.map((window) => window.price)];
+}
+
 /** The period that contains an instant. */
 export function periodAt(book: PriceBook, nowMs: number): PricePeriod {
   let found = book[0];

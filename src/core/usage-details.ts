@@ -11,40 +11,38 @@ export type UsageDetails = Pick<
   'cachedExplicitTokens' | 'cacheWriteLongTokens' | 'serviceTier'
 >;
 
+/** Only those that there are, as the books, the receipts and the records name them. */
+export function namedDetails(usage: UsageDetails) {
+  const { cachedExplicitTokens: explicit, cacheWriteLongTokens: long, serviceTier } = usage;
+  return {
+    ...(explicit !== undefined && { cached_explicit_tokens: explicit }),
+    ...(long !== undefined && { cache_write_long_tokens: long }),
+    ...(serviceTier !== undefined && { service_tier: serviceTier }),
+  };
+}
+
 /** The details as members of a JSON object, each after a comma; empty if there are none. */
 export function detailMembers(usage: UsageDetails): string {
   const { cachedExplicitTokens: explicit, cacheWriteLongTokens: long, serviceTier } = usage;
   if (explicit === undefined && long === undefined && serviceTier === undefined) return '';
-  const members = [
-    explicit === undefined ? '' : `,"cached_explicit_tokens":${explicit}`,
-    long === undefined ? '' : `,"cache_write_long_tokens":${long}`,
-    serviceTier === undefined ? '' : `,"service_tier":${JSON.stringify(serviceTier)}`,
-  ];
-  return members.join('');
+  return `,${JSON.stringify(namedDetails(usage)).slice(1, -1)}`;
 }
 
 /** Reads them from parsed JSON. Throws `TypeError` for values of another type. */
 export function readDetails(value: { readonly [name: string]: unknown }): UsageDetails {
-  const {
-    cached_explicit_tokens: explicit,
-    cache_write_long_tokens: long,
-    service_tier: tier,
-  } = value;
+  const { cached_explicit_tokens: explicit, cache_write_long_tokens: long } = value;
+  const { service_tier: tier } = value;
+  if (tier !== undefined && typeof tier !== 'string') throw new TypeError('not a text');
   return {
     ...(explicit !== undefined && { cachedExplicitTokens: whole(explicit) }),
     ...(long !== undefined && { cacheWriteLongTokens: whole(long) }),
-    ...(tier !== undefined && { serviceTier: word(tier) }),
+    ...(tier !== undefined && { serviceTier: tier }),
   };
 }
 
 function whole(value: unknown): number {
   if (!Number.isSafeInteger(value)) throw new TypeError('not a whole number');
   return Number(value);
-}
-
-function word(value: unknown): string {
-  if (typeof value !== 'string') throw new TypeError('not a text');
-  return value;
 }
 
 /** Between the upstream's numbers and the details; compact JSON contains none. */

@@ -3,7 +3,7 @@
 
 import { isoTime } from '../core/calendar.ts';
 import { formatTokens, type Micro } from '../core/money.ts';
-import type { UsageDetails } from '../core/usage-details.ts';
+import { namedDetails } from '../core/usage-details.ts';
 import type { BookedAttempt } from '../ledger/series/attempts.ts';
 import { costFigures } from '../ledger/series/costs.ts';
 
@@ -53,21 +53,6 @@ export function attemptFacts(attempt: BookedAttempt) {
   } as const;
 }
 
-/** Only what the upstream names. */
-export function detailFacts({
-  cachedExplicitTokens,
-  cacheWriteLongTokens,
-  serviceTier,
-}: UsageDetails) {
-  return {
-    ...(cachedExplicitTokens === undefined ? {} : { cached_explicit_tokens: cachedExplicitTokens }),
-    ...(cacheWriteLongTokens === undefined
-      ? {}
-      : { cache_write_long_tokens: cacheWriteLongTokens }),
-    ...(serviceTier === undefined ? {} : { service_tier: serviceTier }),
-  } as const;
-}
-
 function usageFacts(usage: NonNullable<BookedAttempt['usage']>) {
   return {
     /** `reported` by the upstream, or our own count where it reported nothing. */
@@ -77,6 +62,6 @@ function usageFacts(usage: NonNullable<BookedAttempt['usage']>) {
     cache_write_tokens: usage.cacheWriteTokens ?? 0,
     output_tokens: usage.outputTokens ?? 0,
     reasoning_tokens: usage.reasoningTokens ?? 0,
-    ...detailFacts(usage),
+    ...namedDetails(usage),
   } as const;
 }

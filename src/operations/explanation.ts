@@ -26,9 +26,10 @@ import {
   withoutServiceTiers,
 } from '../core/price.ts';
 import { factorText } from '../core/price-terms.ts';
+import { namedDetails } from '../core/usage-details.ts';
 import type { RequestHistory } from '../ledger/explain.ts';
 import { parseAttempts } from '../ledger/series/attempts.ts';
-import { attemptFacts, detailFacts, upstreamCosts } from './attempt-facts.ts';
+import { attemptFacts, upstreamCosts } from './attempt-facts.ts';
 
 type Hold = RequestHistory['hold'];
 type UsageRecord = NonNullable<RequestHistory['record']>;
@@ -123,7 +124,7 @@ function usageFacts(record: UsageRecord) {
     cache_write_tokens: cacheWriteTokens,
     output_tokens: outputTokens,
     reasoning_tokens: record.reasoningTokens,
-    ...detailFacts(record.details),
+    ...namedDetails(record.details),
     /** What was wrong with the upstream's report. */
     doubt: record.usageDoubt,
     /** The numbers of that report, as the upstream wrote them. */
