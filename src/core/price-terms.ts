@@ -28,21 +28,17 @@ export const RATE_NAMES = [...BASE_NAMES, ...CACHE_NAMES] as const;
 type BaseName = (typeof BASE_NAMES)[number][1];
 type CacheName = (typeof CACHE_NAMES)[number][1];
 
-export type RateTexts = { readonly [Name in BaseName]: string } & {
+type RateTexts = { readonly [Name in BaseName]: string } & {
   readonly [Name in CacheName]?: string;
 };
 
 /** The rates that are there, by their names. */
-export function rateTexts(rates: Rates & CacheRates, show = decimal): RateTexts {
-  return textsOf(rates, show) as RateTexts;
-}
-
-function textsOf(rates: Partial<Rates & CacheRates>, show = decimal): Partial<RateTexts> {
+export function rateTexts<Given extends Partial<Rates & CacheRates>>(rates: Given, show = decimal) {
   const texts = RATE_NAMES.flatMap(([member, name]) => {
-    const rate = rates[member];
+    const rate: Pico | undefined = rates[member];
     return rate === undefined ? [] : [[name, show(rate)] as const];
   });
-  return Object.fromEntries(texts);
+  return Object.fromEntries(texts) as Given extends Rates ? RateTexts : Partial<RateTexts>;
 }
 
 const decimal = (rate: Pico): string => formatDecimal(rate, PICO_DECIMALS);
@@ -53,14 +49,17 @@ export function priceTexts(price: Price) {
   return { version, ...rateTexts(price), ...(terms && namedTerms(terms)) };
 }
 
+/** Caches texts: terms are immutable, and each hold compares those of its price. */
+const knownTerms = new WeakMap<PriceTerms, string>();
+
 /** Canonical JSON, with members only for terms that the price has. */
 export function termsText(terms: PriceTerms): string {
-  return JSON.stringify(namedTerms(terms));
+  return knownTerms.getOrInsertComputed(terms, (each) => JSON.stringify(namedTerms(each)));
 }
 
 function namedTerms({ tiers, serviceTiers, ...rates }: PriceTerms) {
   return {
-    ...textsOf(rates),
+    ...rateTexts(rates),
     ...(tiers && {
       tiers: tiers.map((tier) => ({ above_tokens: tier.aboveTokens, ...rateTexts(tier) })),
     }),

@@ -140,11 +140,7 @@ function movementMembers({ kind, transferId, at, amount }: MovementFacts): strin
 const knownPrices = new WeakMap<Price, string>();
 
 function priceMembers(price: Price): string {
-  const known = knownPrices.get(price);
-  if (known !== undefined) return known;
-  const text = JSON.stringify(priceTexts(price));
-  knownPrices.set(price, text);
-  return text;
+  return knownPrices.getOrInsertComputed(price, (each) => JSON.stringify(priceTexts(each)));
 }
 
 function quote(text: string): string {

@@ -7,6 +7,9 @@ export const RATE_NAMES = [
   ...(['cache_write', 'cache_write_1h', 'output'] as const),
 ] as const;
 
+/** Those that tables of prices show; lines below a price show the others. */
+export const TABLE_RATES = ['input', 'cached_input', 'cache_write', 'output'] as const;
+
 export type RateName = (typeof RATE_NAMES)[number];
 
 /** What an empty field of a rate means; empty where the rate is required. */

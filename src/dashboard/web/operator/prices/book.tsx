@@ -9,7 +9,9 @@ import { t } from '../../text/t.ts';
 import { Price } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { weekdays } from '../../ui/format.ts';
+import { labelOf } from '../../ui/labels.ts';
 import { Card } from '../../ui/parts.tsx';
+import { TABLE_RATES } from '../../ui/rate-names.ts';
 import { Table } from '../../ui/table.tsx';
 import { Badge, Time } from '../../ui/text.tsx';
 import { isWithdrawn, keep, withdraw } from './draft.ts';
@@ -31,11 +33,11 @@ export function BookCard({
   readonly models: readonly ModelPricesRecord[];
   readonly onAdd: (model: string) => void;
 }) {
-  const usd = (label: string, field: 'input' | 'cached_input' | 'cache_write' | 'output') => ({
-    label,
+  const rates = TABLE_RATES.map((field) => ({
+    label: labelOf(field),
     end: true,
     show: ({ period, window }: Row) => <Price usd={(window ?? period)[field]} />,
-  });
+  }));
   return (
     <Card title={t('USD per 1M tokens')} flush>
       <Table
@@ -47,10 +49,7 @@ export function BookCard({
         columns={[
           { label: t('Model'), show: ({ model, isFirst }) => (isFirst ? <b>{model}</b> : '') },
           { label: t('From'), show: (row) => <From row={row} /> },
-          usd(t('Input'), 'input'),
-          usd(t('Cached'), 'cached_input'),
-          usd(t('Cache write'), 'cache_write'),
-          usd(t('Output'), 'output'),
+          ...rates,
           { label: t('State'), card: 'value', show: (row) => <State row={row} /> },
           { label: '', end: true, show: (row) => <Change row={row} onAdd={onAdd} /> },
         ]}

@@ -4,7 +4,9 @@ import type { Draft, DraftPeriod } from '../../../records/operator-catalog.ts';
 import { t } from '../../text/t.ts';
 import { Price } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
+import { labelOf } from '../../ui/labels.ts';
 import { priceUnits, toUsd } from '../../ui/money.ts';
+import { TABLE_RATES } from '../../ui/rate-names.ts';
 import { Table } from '../../ui/table.tsx';
 import { Badge, Time } from '../../ui/text.tsx';
 import { dropPeriod, keep } from './draft.ts';
@@ -24,8 +26,8 @@ export function DraftRows({
     ...draft.withdraw.map((each) => ({ kind: 'withdraw', ...each }) as const),
     ...draft.add.map((period) => ({ kind: 'add', period }) as const),
   ];
-  const rate = (label: string, field: 'input' | 'cached_input' | 'cache_write' | 'output') => ({
-    label,
+  const rates = TABLE_RATES.map((field) => ({
+    label: labelOf(field),
     end: true,
     show: (row: Row) =>
       row.kind === 'add' && (
@@ -35,7 +37,7 @@ export function DraftRows({
           }
         />
       ),
-  });
+  }));
   return (
     <>
       <Table
@@ -45,10 +47,7 @@ export function DraftRows({
         columns={[
           { label: t('Model'), show: (row) => namedOf(row).model },
           { label: t('From'), show: (row) => <Time at={namedOf(row).valid_from} /> },
-          rate(t('Input'), 'input'),
-          rate(t('Cached input'), 'cached_input'),
-          rate(t('Cache write'), 'cache_write'),
-          rate(t('Output'), 'output'),
+          ...rates,
           { label: t('Change'), show: (row) => <What row={row} /> },
           {
             label: '',
