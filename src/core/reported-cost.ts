@@ -2,14 +2,14 @@
 // no charge depends on it.
 
 import { isObject, parseJson } from './json.ts';
-import { formatDecimal } from './money.ts';
+import { formatDecimal, readNumber } from './money.ts';
 
 /** xAI counts ten billion ticks a USD. */
 const TICK_DECIMALS = 10;
 
-/** The digits of a JavaScript number, which are those of its JSON text up to 15 of them. */
-const NUMBER = /^(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/;
+/** A JavaScript number has the digits of its JSON text up to 15 of them. */
 const PLACES_MAX = 18;
+const USD_MAX = 10 ** 18;
 
 /**
  * The cost in USD as an exact decimal, from the numbers of a usage report. `cost` is OpenRouter's,
@@ -25,15 +25,8 @@ export function reportedCostUsd(rawUsage: string | undefined): string | undefine
       ? formatDecimal(BigInt(ticks), TICK_DECIMALS)
       : undefined;
   }
-  return typeof cost === 'number' ? decimalOf(cost) : undefined;
-}
-
-function decimalOf(value: number): string | undefined {
-  const match = NUMBER.exec(String(value));
-  if (match === null) return undefined;
-  const [, whole = '', fraction = '', exponent = '0'] = match;
-  const places = fraction.length - Number(exponent);
-  if (places > PLACES_MAX || places < -PLACES_MAX) return undefined;
-  const digits = BigInt(whole + fraction);
-  return places > 0 ? formatDecimal(digits, places) : String(digits * 10n ** BigInt(-places));
+  if (typeof cost !== 'number' || cost > USD_MAX) return undefined;
+  const read = readNumber(String(cost), PLACES_MAX);
+  const isAmount = read?.isExact === true && read.value >= 0n;
+  return isAmount ? formatDecimal(read.value, PLACES_MAX) : undefined;
 }
