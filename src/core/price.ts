@@ -168,11 +168,11 @@ export function promptExcess(
   price: Price,
 ): Micro {
   const most = Math.max(promptTokens, Math.min(promptTokens * WORST_PROMPT_FACTOR, contextWindow));
+  if (price.terms === undefined || price.terms === null) {
+    return toMicro(product(most - promptTokens, dearestInput(price)), 'up');
+  }
   const expected = worstRates(price, promptTokens);
   const worst = worstRates(price, most);
-  if (worst.prompt === expected.prompt && worst.output === expected.output) {
-    return toMicro(product(most - promptTokens, worst.prompt), 'up', worst.factor);
-  }
   const prompt = BigInt(most) * worst.prompt - BigInt(promptTokens) * expected.prompt;
   const output = BigInt(outputBound) * (worst.output - expected.output);
   return toMicro(prompt + output, 'up', worst.factor);

@@ -50,7 +50,9 @@ export type Money = {
 export function moneyFor(checked: CheckedRequest): Money {
   const { catalog, model, promptTokens, outputBound, request } = checked;
   let widest = model.contextWindow;
-  let asks = asksForTier(model);
+  // Only a price with such factors has to know.
+  const isOrdinary = checked.price.terms?.serviceTiers === undefined;
+  let asks = isOrdinary || asksForTier(model);
   let hides = hidesAnywhere(catalog, model) || request.stop.some(mayHoldBack);
   for (const slug of model.fallbacks) {
     const fallback = catalog.resolve(slug);

@@ -101,7 +101,9 @@ class UpstreamAttempt implements Attempt {
   readonly #cut: ReturnType<typeof createCut>;
   readonly #call = new StopSwitch();
   readonly #watch: Watch;
-  readonly #send: (request: GenerationRequest) => Awaitable<UpstreamAnswer | UpstreamFailure>;
+  readonly #client: AttemptDependencies['client'];
+  readonly #headersOf: HeadersOf;
+  readonly #options: AttemptOptions;
   #answer: Awaitable<UpstreamAnswer | UpstreamFailure>;
   /** The request, as long as it may be sent once more without thinking of the upstream's. */
   #signed: GenerationRequest | undefined;
@@ -116,8 +118,7 @@ class UpstreamAttempt implements Attempt {
     options: AttemptOptions,
   ) {
     const { candidate, credential, request, maxOutputTokens, stream } = options;
-    const { upstream, profile, timeouts, model } = candidate;
-    const dialect = dialectOf(profile);
+    const dialect = dialectOf(candidate.profile);
     this.candidate = candidate;
     this.credential = credential.id;
     this.startedAt = clock();
@@ -127,31 +128,10 @@ class UpstreamAttempt implements Attempt {
     // Only a stream can be stopped early, which saves the tokens after the cut.
     this.#streams = stream || this.#cut !== undefined;
     this.#charactersLeft = charactersAllowed(maxOutputTokens);
-    this.#watch = new Watch(timeouts, deadlines, !this.#streams, this.#call);
-    const { affinity } = candidate;
-    const sendsKey = profile.cacheKey === 'send';
-    const call = {
-      upstream: upstream.id,
-      model: candidate.upstreamModel,
-      maxOutputTokens,
-      stream: this.#streams,
-      reasons: model.features.has('reasoning'),
-      cacheKey: sendsKey && affinity !== undefined ? cacheKeyOf(affinity) : undefined,
-    };
-    this.#send = (asked) => {
-      const body = dialect.request(asked, call);
-      if (typeof body !== 'string') return body;
-      return client.send({
-        upstream,
-        path: dialect.path(call),
-        headers: headersOf(dialect, candidate, credential),
-        body,
-        connectMs: timeouts.connectMs,
-        newConnection: options.newConnection,
-        trace: options.trace,
-        signal: this.#call,
-      });
-    };
+    this.#watch = new Watch(candidate.timeouts, deadlines, !this.#streams, this.#call);
+    this.#client = client;
+    this.#headersOf = headersOf;
+    this.#options = options;
     this.#signed = request.turns.some(isSigned) ? request : undefined;
     this.#answer = this.#send(request);
   }
@@ -191,6 +171,32 @@ class UpstreamAttempt implements Attempt {
     this.#watch.stop();
     this.#source?.cancel();
     this.#call.abort();
+  }
+
+  #send(request: GenerationRequest): Awaitable<UpstreamAnswer | UpstreamFailure> {
+    const { candidate, credential, maxOutputTokens, newConnection, trace } = this.#options;
+    const { upstream, profile, timeouts, model, affinity } = candidate;
+    const sendsKey = profile.cacheKey === 'send' && affinity !== undefined;
+    const call = {
+      upstream: upstream.id,
+      model: candidate.upstreamModel,
+      maxOutputTokens,
+      stream: this.#streams,
+      reasons: model.features.has('reasoning'),
+      cacheKey: sendsKey ? cacheKeyOf(affinity) : undefined,
+    };
+    const body = this.#dialect.request(request, call);
+    if (typeof body !== 'string') return body;
+    return this.#client.send({
+      upstream,
+      path: this.#dialect.path(call),
+      headers: this.#headersOf(this.#dialect, candidate, credential),
+      body,
+      connectMs: timeouts.connectMs,
+      newConnection,
+      trace,
+      signal: this.#call,
+    });
   }
 
   /** Asks once more without the thinking that was refused; whether it did. */

@@ -32,10 +32,15 @@ type Counts = {
  * between 0 and 10⁹. `inconsistent`: the parts do not add up to the total.
  */
 function usageReader(promptName: string, completionName: string) {
+  const names = {
+    ...{ promptName, completionName },
+    promptDetails: `${promptName}_details`,
+    completionDetails: `${completionName}_details`,
+  };
   return (value: unknown): UsageReport | undefined => {
     if (!isObject(value)) return undefined;
     if (isMissing(value[promptName]) && isMissing(value[completionName])) return undefined;
-    const counts = readCounts(value, promptName, completionName);
+    const counts = readCounts(value, names);
     if (typeof counts === 'string') return { basis: 'rejected', doubt: counts };
     return reconcile(counts) ?? { basis: 'rejected', doubt: 'inconsistent' };
   };
@@ -44,12 +49,16 @@ function usageReader(promptName: string, completionName: string) {
 export const readChatUsage = usageReader('prompt_tokens', 'completion_tokens');
 export const readResponsesUsage = usageReader('input_tokens', 'output_tokens');
 
-function readCounts(value: JsonObject, promptName: string, completionName: string): Counts | Doubt {
-  const prompt = toCount(value[promptName]);
-  const completion = toCount(value[completionName]);
+type Names = Readonly<
+  Record<'promptName' | 'completionName' | 'promptDetails' | 'completionDetails', string>
+>;
+
+function readCounts(value: JsonObject, names: Names): Counts | Doubt {
+  const prompt = toCount(value[names.promptName]);
+  const completion = toCount(value[names.completionName]);
   if (prompt === undefined || completion === undefined) return 'malformed';
-  const read = toObject(value[`${promptName}_details`]);
-  const made = toObject(value[`${completionName}_details`]);
+  const read = toObject(value[names.promptDetails]);
+  const made = toObject(value[names.completionDetails]);
   // OpenAI, xAI, Gemini, OpenRouter, vLLM and llama.cpp; DeepSeek; Moonshot; gateways that pass on
   // the counts of a Messages upstream.
   const cached = readPart(
@@ -132,13 +141,17 @@ function usageOf(
 ): Usage | undefined {
   if (cached + written > inputTokens || reasoningTokens > outputTokens) return undefined;
   if (inputTokens > TOKEN_COUNT_MAX || outputTokens > TOKEN_COUNT_MAX) return undefined;
-  return {
+  const usage: Usage = {
     inputTokens,
     cachedInputTokens: cached,
     cacheWriteTokens: written,
     outputTokens,
     reasoningTokens,
     basis: 'reported',
+  };
+  if (explicit === 0 && long === 0) return usage;
+  return {
+    ...usage,
     ...(explicit > 0 && { cachedExplicitTokens: explicit }),
     ...(long > 0 && { cacheWriteLongTokens: long }),
   };
