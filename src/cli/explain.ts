@@ -5,7 +5,6 @@ import type { Command } from 'commander';
 import { PLAYGROUND_KEY_ID } from '../core/id.ts';
 import type { AttemptFacts, UpstreamCosts } from '../operations/attempt-facts.ts';
 import type { Explanation } from '../operations/explanation.ts';
-import { explainRequest } from '../operations/requests.ts';
 import { addCommand, type Output, type Perform } from './command.ts';
 import type { Context } from './context.ts';
 
@@ -28,6 +27,8 @@ export function addExplainCommand(program: Command, perform: Perform): void {
 
 async function explain(context: Context, _options: object, requestId = ''): Promise<Output> {
   const { books } = await context.openStore();
+  // Not loaded by other commands.
+  const { explainRequest } = await import('../operations/requests.ts');
   const facts = await explainRequest(books, context.catalog(), requestId);
   return { json: facts, text: explanationText(facts) };
 }

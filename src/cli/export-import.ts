@@ -7,13 +7,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { sql } from 'drizzle-orm';
 import { createNodes, EVICT_MS } from '../cluster/nodes.ts';
-import {
-  checkArchive,
-  exportInstallation,
-  type Imported,
-  importInstallation,
-  type Moved,
-} from '../operations/export-import.ts';
+import type { Imported, Moved } from '../operations/export-import.ts';
 import type { LedgerFacts } from '../store/archive/format.ts';
 import { ArchiveError } from '../store/archive/format.ts';
 import { databaseFile } from '../store/connect.ts';
@@ -34,6 +28,9 @@ const STATEMENT_MS = 600_000;
 /** Blocks commands, and another import, for the length of the transaction. */
 const ONE_BY_ONE = sql`select pg_advisory_xact_lock(${sql.raw(WRITING)})`;
 
+/** Not loaded by other commands. */
+const loadMoves = () => import('../operations/export-import.ts');
+
 export function addMovingCommands(program: Command, perform: Perform): void {
   perform(
     addCommand(program, 'export <file>', 'write everything that the database holds to a new file'),
@@ -47,6 +44,7 @@ export function addMovingCommands(program: Command, perform: Perform): void {
 
 async function exportTo(context: Context, _options: object, file = ''): Promise<Output> {
   const path = resolve(context.directory, file);
+  const { exportInstallation } = await loadMoves();
   return withDatabase(context, async (database) => {
     await refuseOutdated(database);
     const by = { version: VERSION, nowMs: context.clock() };
@@ -74,6 +72,7 @@ function exportOutput(path: string, { tables, ledger }: Moved, context: Context)
 
 async function importFrom(context: Context, _options: object, file = ''): Promise<Output> {
   const path = resolve(context.directory, file);
+  const { checkArchive, importInstallation } = await loadMoves();
   await checkArchive(path).catch(fileFailure(path));
   return withDatabase(context, async (database) => {
     // Migrates a new database; refuses one that is not empty, because it was probably named by

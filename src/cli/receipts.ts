@@ -7,17 +7,15 @@ import type { Command } from 'commander';
 import { formatTokens } from '../core/money.ts';
 import { fileNames } from '../operations/archive/files.ts';
 import { monthsText } from '../operations/archive/notices.ts';
-import { checkFile, checkJoints, type FileCheck } from '../operations/receipt-file.ts';
-import {
-  exportReceipts,
-  showReceipt,
-  type VerifiedReceipts,
-  verifyReceipts,
-} from '../operations/receipts.ts';
+import type { FileCheck } from '../operations/receipt-file.ts';
+import type { VerifiedReceipts } from '../operations/receipts.ts';
 import { addCommand, addGroup, CommandError, type Output, type Perform } from './command.ts';
 import type { Context } from './context.ts';
 import { createFile } from './new-file.ts';
 import { readSpan, type SpanOptions } from './period.ts';
+
+/** Not loaded by other commands. */
+const loadReceipts = () => import('../operations/receipts.ts');
 
 export function addReceiptCommands(program: Command, perform: Perform): void {
   const receipts = addGroup(program, 'receipts', 'export, check and show the receipts of accounts');
@@ -48,6 +46,7 @@ async function exportToFile(context: Context, options: ExportOptions): Promise<O
   const span = readSpan(options);
   const { database, accounts } = await context.openStore();
   const { id } = await accounts.find(options.account);
+  const { exportReceipts } = await loadReceipts();
   const { slice, pieces, archived } = await exportReceipts(database, id, span);
   if (options.out === undefined) return { json: null, text: '', pieces };
   const file = resolve(context.directory, options.out);
@@ -104,6 +103,7 @@ async function verify(
     account === undefined
       ? (await store.accounts.list()).map(({ id }) => id)
       : [(await store.accounts.find(account)).id];
+  const { verifyReceipts } = await loadReceipts();
   const verified: Verified[] = [];
   // One after the other: each reads all receipts of an account.
   for (const id of ids) {
@@ -113,6 +113,7 @@ async function verify(
 }
 
 async function verifyFiles(directory: string, files: readonly string[]): Promise<Verified[]> {
+  const { checkFile, checkJoints } = await import('../operations/receipt-file.ts');
   const checked: ({ readonly name: string; readonly path: string } & FileCheck)[] = [];
   for (const name of files) {
     const path = resolve(directory, name);
@@ -185,6 +186,7 @@ function counted(count: number, noun: string): string {
 }
 
 async function show(context: Context, _options: object, subject = ''): Promise<Output> {
+  const { showReceipt } = await loadReceipts();
   const { receipt, hash } = await showReceipt((await context.openStore()).database, subject);
   return {
     json: { receipt, hash },
