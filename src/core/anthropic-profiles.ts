@@ -6,7 +6,7 @@
 import { wordsOf } from './effort.ts';
 import { DEFAULT_PROFILE, type MessagesProfile } from './profile.ts';
 
-/** Opus 4.7 and 4.8, Opus 5, Sonnet 5, and what the later generations have in common. */
+/** Opus 4.7 and 4.8, and what the later generations have in common. */
 export const ANTHROPIC: MessagesProfile = {
   ...DEFAULT_PROFILE.messages,
   // Models since Opus 4.7 see larger images; those before are counted too high, never too low.
@@ -38,6 +38,9 @@ export const ANTHROPIC_4_6: MessagesProfile = {
   effortWords: { ...wordsOf(['low', 'medium', 'high', 'max']), off: '' },
 };
 
+/** Opus 5 and Sonnet 5 think by default, and refuse a forced tool while they do. */
+export const ANTHROPIC_5: MessagesProfile = { ...ANTHROPIC, forcedChoice: 'disable_thinking' };
+
 /** Always thinks, and takes a forced tool all the same. */
 export const ANTHROPIC_FABLE_5: MessagesProfile = {
   ...ANTHROPIC,
@@ -60,7 +63,10 @@ export const ANTHROPIC_SONNET_5_5: MessagesProfile = {
 };
 
 /** Thinking can be turned off, and is bound to its conversation. */
-export const ANTHROPIC_HAIKU_5_5: MessagesProfile = { ...ANTHROPIC, thinkingBinding: 'drop_block' };
+export const ANTHROPIC_HAIKU_5_5: MessagesProfile = {
+  ...ANTHROPIC_5,
+  thinkingBinding: 'drop_block',
+};
 
 /** Microsoft Foundry: the same models and rules behind another header. */
 export const AZURE: MessagesProfile = { ...ANTHROPIC, credential: 'api-key' };

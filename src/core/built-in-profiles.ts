@@ -52,6 +52,7 @@ export const BUILT_IN_PROFILES: ReadonlyMap<string, UpstreamProfile> = new Map<
   ['anthropic-5.5', anthropic.ANTHROPIC_5_5],
   ['anthropic-sonnet-5.5', anthropic.ANTHROPIC_SONNET_5_5],
   ['anthropic-haiku-5.5', anthropic.ANTHROPIC_HAIKU_5_5],
+  ['anthropic-5', anthropic.ANTHROPIC_5],
   ['anthropic-fable-5', anthropic.ANTHROPIC_FABLE_5],
   ['anthropic-4.6', anthropic.ANTHROPIC_4_6],
   ['anthropic-4.5', anthropic.ANTHROPIC_4_5],

@@ -33,6 +33,7 @@ const ROWS: readonly (readonly [of: string, models: RegExp, profile: string, rea
     'Claude models since Fable 5.1 and Opus 5.5 always think, and refuse a forced tool',
   ],
   [CLAUDE, /claude-(?:fable|mythos)-5(?!\d)/, 'anthropic-fable-5', 'Fable 5 always thinks'],
+  [CLAUDE, /claude-[a-z]+-5(?!\d)/, 'anthropic-5', 'Claude 5 thinks by default'],
   [CLAUDE, /claude-[a-z]+-4[-.]6(?!\d)/, 'anthropic-4.6', 'Claude 4.6 takes a temperature'],
   [CLAUDE, /claude-[a-z]+-4[-.]5(?!\d)/, 'anthropic-4.5', 'Claude 4.5 thinks by budgets alone'],
   [

@@ -102,9 +102,17 @@ export const MESSAGES_CHOICES = {
   address: ['messages', 'vertex'],
   /**
    * Whether a tool may be forced, and whether that turns off thinking; otherwise `auto` is sent.
-   * `instruct`: with an instruction in the system prompt that names the tool.
+   * `disable_thinking`: turns it off even where the request is silent, for models that think by
+   * default. `instruct`: with an instruction in the system prompt that names the tool.
    */
-  forcedChoice: ['send', 'auto', 'auto_when_thinking', 'without_thinking', 'instruct'],
+  forcedChoice: [
+    'send',
+    'auto',
+    'auto_when_thinking',
+    'without_thinking',
+    'disable_thinking',
+    'instruct',
+  ],
   /** Whether a trailing assistant turn is continued, or a user turn asks for its continuation. */
   prefill: ['send', 'bridge'],
   /** Temperature and `top_p`. `one`: `top_p` only without a temperature. */

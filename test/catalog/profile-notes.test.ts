@@ -38,7 +38,7 @@ describe('a profile is shown', () => {
     },
     [
       ['opus', 'anthropic', 'claude-opus-5-5'],
-      ['sonnet', 'anthropic', 'claude-sonnet-5'],
+      ['sonnet', 'anthropic', 'claude-opus-4-8'],
       ['named', 'anthropic', 'claude-opus-4-6', ', profile = "anthropic-4.6"'],
       ['routed', 'host', 'x'],
       ['own', 'plain', 'x'],

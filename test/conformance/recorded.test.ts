@@ -122,7 +122,7 @@ async function run(format: Format, body: string | undefined, model: string) {
     return value === null ? [] : `${name}: ${value}\n`;
   });
   const story = await books.story(response.headers.get('x-request-id'));
-  const asked = upstream.requests.slice(before).map((request) => pretty(request.text));
+  const asked = upstream.requests.slice(before).map((request) => normal(pretty(request.text)));
   const all = `${response.status}\n${heads.join('')}\n${normal(readable(response, text))}`;
   const balance = String(story?.booked?.['balance_after']);
   return {
@@ -170,12 +170,13 @@ function pretty(json: string): string {
   })}\n`;
 }
 
-/** What differs from run to run: ids and the time. */
+/** What differs from run to run: ids, the time, and the key of an account's conversation. */
 function normal(text: string): string {
   return text
     .replace(/\b(chatcmpl-|msg_)\w{24}\b/g, '$1ID')
     .replace(/\breq_[0-9a-f]{32}\b/g, 'req_ID')
-    .replace(/("created": ?)\d{10}\b/g, '$10');
+    .replace(/("created": ?)\d{10}\b/g, '$10')
+    .replace(/("prompt_cache_key": ?)"[0-9a-z]+"/g, '$1"KEY"');
 }
 
 function effect({ hold, usage, request, booked, ...story }: Story): string {

@@ -98,6 +98,7 @@ const messagesFields: fc.Arbitrary<Partial<MessagesProfile>> = fc.record(
       'auto',
       'auto_when_thinking',
       'without_thinking',
+      'disable_thinking',
       'instruct',
     ),
     prefill: fc.constantFrom('send', 'bridge'),

@@ -50,10 +50,13 @@ export function decideThinking(
 ): Thinking {
   const { reasoning } = request;
   if (!call.reasons) return UNTOLD;
-  if (isForced(request) && profile.forcedChoice === 'without_thinking') {
-    // With the other switches, servers think by default.
-    const isUnasked = reasoning === undefined && profile.thinkingSwitch === 'budget';
-    return isUnasked || profile.thinkingSwitch === 'none' ? UNTOLD : OFF;
+  if (isForced(request)) {
+    if (profile.forcedChoice === 'disable_thinking') return OFF;
+    if (profile.forcedChoice === 'without_thinking') {
+      // With this switch, servers think by default.
+      const isUnasked = reasoning === undefined && profile.thinkingSwitch !== 'type';
+      return isUnasked || profile.thinkingSwitch === 'none' ? UNTOLD : OFF;
+    }
   }
   const adaptive = profile.thinkingBinding === 'drop_block' ? BOUND : ADAPTIVE;
   if (reasoning === undefined) {

@@ -206,6 +206,13 @@ const PROFILES: ProfileRow[] = [
     { ...any, ...off },
   ],
   [
+    'forcedChoice disable_thinking, of a request that is silent about thinking',
+    { forcedChoice: 'disable_thinking', thinkingSwitch: 'adaptive' },
+    forced,
+    {},
+    { ...any, ...off },
+  ],
+  [
     'forcedChoice without_thinking, of a server without a switch',
     { forcedChoice: 'without_thinking', thinkingSwitch: 'none' },
     { ...forced, ...ON },
