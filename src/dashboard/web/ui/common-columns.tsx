@@ -46,6 +46,24 @@ export function countColumn<Field extends string>(
   return { label, end: true, show: ({ [field]: count }) => formatCount(count), ...more };
 }
 
+/** A number of the row, by which the table is sorted. */
+export function numberColumn<Row>(
+  label: string,
+  read: (row: Row) => number,
+  more: Partial<Column<Row>> = {},
+): Column<Row> {
+  return { label, end: true, show: (row) => formatCount(read(row)), sortBy: read, ...more };
+}
+
+/** An amount in USD. */
+export function usdColumn<Row>(
+  label: string,
+  read: (row: Row) => string,
+  more: Partial<Column<Row>> = {},
+): Column<Row> {
+  return { label, end: true, show: (row) => <Amount usd={read(row)} />, ...more };
+}
+
 export function stateColumn<Field extends string>(
   label: string,
   field: Field,

@@ -4,6 +4,7 @@ import type { UsageGroupRecord, UsageRecord } from '../../../records/customer-us
 import { t } from '../../text/t.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { withQuery } from '../../ui/api.ts';
+import { numberColumn } from '../../ui/common-columns.tsx';
 import { formatCount, formatShare } from '../../ui/format.ts';
 import { Card } from '../../ui/parts.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
@@ -36,11 +37,11 @@ export function GroupTable({
       show: (row) => labelOf(groupBy, row),
       sortBy: ({ name }) => name.toLowerCase(),
     },
-    number(t('Requests'), ({ figures }) => figures.requests),
-    number(t('Failed'), ({ figures }) => figures.failed),
-    number(t('Input'), ({ figures }) => figures.input_tokens),
-    number(t('Cached'), ({ figures }) => figures.cached_input_tokens),
-    number(t('Output'), ({ figures }) => figures.output_tokens),
+    numberColumn(t('Requests'), ({ figures }) => figures.requests),
+    numberColumn(t('Failed'), ({ figures }) => figures.failed),
+    numberColumn(t('Input'), ({ figures }) => figures.input_tokens),
+    numberColumn(t('Cached'), ({ figures }) => figures.cached_input_tokens),
+    numberColumn(t('Output'), ({ figures }) => figures.output_tokens),
     {
       label: t('Share'),
       end: true,
@@ -76,8 +77,4 @@ export function GroupTable({
       )}
     </Card>
   );
-}
-
-function number(label: string, read: (row: UsageGroupRecord) => number): Column<UsageGroupRecord> {
-  return { label, end: true, show: (row) => formatCount(read(row)), sortBy: read };
 }

@@ -10,6 +10,7 @@ import { Amount } from '../../ui/amount.tsx';
 import { apiUrl, withQuery } from '../../ui/api.ts';
 import { LinkButton } from '../../ui/button.tsx';
 import { Collection } from '../../ui/collection.tsx';
+import { usdColumn } from '../../ui/common-columns.tsx';
 import { SelectField, type SelectOption } from '../../ui/field.tsx';
 import { formatCount } from '../../ui/format.ts';
 import { may } from '../../ui/permission.ts';
@@ -162,13 +163,10 @@ const COLUMNS: readonly [Column<ListedAccountRecord>, ...Column<ListedAccountRec
     card: 'hidden',
     show: ({ last_30_days: month }) => formatCount(month.requests),
   },
-  {
-    label: t('Available'),
+  usdColumn(t('Available'), ({ balance }) => balance.available_usd, {
     card: 'value',
     sort: 'balance',
-    end: true,
-    show: ({ balance }) => <Amount usd={balance.available_usd} />,
-  },
+  }),
   {
     label: t('Margin, 30 days'),
     sort: 'margin',
@@ -180,10 +178,5 @@ const COLUMNS: readonly [Column<ListedAccountRecord>, ...Column<ListedAccountRec
         <Amount usd={month.margin_usd} />
       ),
   },
-  {
-    label: t('Spent, 30 days'),
-    sort: 'spent',
-    end: true,
-    show: ({ last_30_days: month }) => <Amount usd={month.spent_usd} />,
-  },
+  usdColumn(t('Spent, 30 days'), ({ last_30_days }) => last_30_days.spent_usd, { sort: 'spent' }),
 ];

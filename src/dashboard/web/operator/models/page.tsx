@@ -6,9 +6,10 @@ import type {
 } from '../../../records/operator-catalog.ts';
 import { t } from '../../text/t.ts';
 import { ActionButton } from '../../ui/action-button.tsx';
-import { Amount, Price } from '../../ui/amount.tsx';
+import { Price } from '../../ui/amount.tsx';
 import { remove } from '../../ui/api.ts';
 import { LinkButton } from '../../ui/button.tsx';
+import { numberColumn, usdColumn } from '../../ui/common-columns.tsx';
 import { formatCount, formatShare } from '../../ui/format.ts';
 import { Alert, Card, Empty, Loaded, Page } from '../../ui/parts.tsx';
 import { may } from '../../ui/permission.ts';
@@ -80,30 +81,17 @@ function ModelsTable({ rows }: { readonly rows: readonly OperatorModelRecord[] }
           end: true,
           show: ({ placements }) => formatCount(placements.length),
         },
-        {
-          label: t('Requested (24 h)'),
-          end: true,
-          show: ({ last_day }) => formatCount(last_day.requested),
-          sortBy: ({ last_day }) => last_day.requested,
-        },
-        {
-          label: t('Served (24 h)'),
-          end: true,
-          show: ({ last_day }) => formatCount(last_day.requests),
-          sortBy: ({ last_day }) => last_day.requests,
-        },
-        {
-          label: t('Failed'),
-          end: true,
+        numberColumn<OperatorModelRecord>(
+          t('Requested (24 h)'),
+          ({ last_day }) => last_day.requested,
+        ),
+        numberColumn<OperatorModelRecord>(t('Served (24 h)'), ({ last_day }) => last_day.requests),
+        numberColumn<OperatorModelRecord>(t('Failed'), ({ last_day }) => last_day.failed, {
           show: ({ last_day }) => formatShare(last_day.failed, last_day.requests),
-          sortBy: ({ last_day }) => last_day.failed,
-        },
-        {
-          label: t('Spent'),
-          end: true,
-          show: ({ last_day }) => <Amount usd={last_day.spent_usd} />,
+        }),
+        usdColumn<OperatorModelRecord>(t('Spent'), ({ last_day }) => last_day.spent_usd, {
           sortBy: ({ last_day }) => Number(last_day.spent_usd),
-        },
+        }),
       ]}
     />
   );

@@ -3,7 +3,7 @@
 import type { MoneyRecord } from '../../../records/operator-catalog.ts';
 import { t } from '../../text/t.ts';
 import { Amount } from '../../ui/amount.tsx';
-import { countColumn } from '../../ui/common-columns.tsx';
+import { numberColumn } from '../../ui/common-columns.tsx';
 import { formatShare, groupDigits } from '../../ui/format.ts';
 import { Card, Empty } from '../../ui/parts.tsx';
 import { Table } from '../../ui/table.tsx';
@@ -22,13 +22,10 @@ export function ModelsMoney({ models }: Pick<MoneyRecord, 'models'>) {
         href={({ model }) => `/models/${model}`}
         columns={[
           { label: t('Model'), show: ({ model }) => model, sortBy: ({ model }) => model },
-          countColumn(t('Requests'), 'requests', { sortBy: ({ requests }) => requests }),
-          {
-            label: t('Failed'),
-            end: true,
+          numberColumn<Row>(t('Requests'), ({ requests }) => requests),
+          numberColumn<Row>(t('Failed'), ({ failed }) => failed, {
             show: ({ failed, requests }) => formatShare(failed, requests),
-            sortBy: ({ failed }) => failed,
-          },
+          }),
           amount(t('Spent'), 'spent_usd'),
           costed(t('Cost'), 'cost_usd', t('Unknown')),
           costed(t('Margin'), 'margin_usd', t('Unknown cost')),

@@ -3,7 +3,7 @@
 import type { OperatorPlanRecord, PlansRecord } from '../../../records/operator-entries.ts';
 import { t } from '../../text/t.ts';
 import { LinkButton } from '../../ui/button.tsx';
-import { countColumn } from '../../ui/common-columns.tsx';
+import { numberColumn } from '../../ui/common-columns.tsx';
 import { formatCount } from '../../ui/format.ts';
 import { Card, Loaded, Page } from '../../ui/parts.tsx';
 import { may } from '../../ui/permission.ts';
@@ -75,9 +75,8 @@ function PlansTable({ rows }: { readonly rows: readonly OperatorPlanRecord[] }) 
           sortBy: ({ id }) => id,
         },
         { label: t('Name'), show: ({ name }) => name, optional: true },
-        countColumn(t('Accounts'), 'accounts', {
+        numberColumn<OperatorPlanRecord>(t('Accounts'), ({ accounts }) => accounts, {
           card: 'detail',
-          sortBy: ({ accounts }) => accounts,
         }),
         limit(t('Requests per minute'), (plan) => plan.requests_per_minute),
         limit(t('Tokens per minute'), (plan) => plan.tokens_per_minute),

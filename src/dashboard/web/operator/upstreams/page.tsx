@@ -5,7 +5,7 @@ import { t } from '../../text/t.ts';
 import { ActionButton } from '../../ui/action-button.tsx';
 import { post } from '../../ui/api.ts';
 import { LinkButton } from '../../ui/button.tsx';
-import { countColumn } from '../../ui/common-columns.tsx';
+import { countColumn, numberColumn } from '../../ui/common-columns.tsx';
 import { formatCount, formatShare } from '../../ui/format.ts';
 import { Alert, Card, Empty, Loaded, Page } from '../../ui/parts.tsx';
 import { may } from '../../ui/permission.ts';
@@ -54,16 +54,13 @@ export function View() {
                     show: (row) => <StateBadge state={row.state} />,
                   },
                   { label: t('Models'), card: 'labelled', show: (row) => <Models row={row} /> },
-                  {
-                    label: t('Active'),
-                    end: true,
+                  numberColumn<UpstreamRecord>(t('Active'), ({ in_flight }) => in_flight, {
                     show: ({ in_flight, max_in_flight }) =>
                       t('{part} of {whole}', {
                         part: formatCount(in_flight),
                         whole: formatCount(max_in_flight),
                       }),
-                    sortBy: ({ in_flight }) => in_flight,
-                  },
+                  }),
                   countColumn(t('Queued'), 'queued', { card: 'hidden' }),
                   {
                     label: t('Keys'),
@@ -71,19 +68,14 @@ export function View() {
                     end: true,
                     show: (row) => <Keys row={row} />,
                   },
-                  {
-                    label: t('Attempts (1 h)'),
-                    end: true,
-                    show: ({ last_hour }) => formatCount(last_hour.attempts),
-                    sortBy: ({ last_hour }) => last_hour.attempts,
-                  },
-                  {
-                    label: t('Failed'),
-                    end: true,
+                  numberColumn<UpstreamRecord>(
+                    t('Attempts (1 h)'),
+                    ({ last_hour }) => last_hour.attempts,
+                  ),
+                  numberColumn<UpstreamRecord>(t('Failed'), ({ last_hour }) => last_hour.failed, {
                     show: ({ last_hour: { attempts, failed } }) =>
                       failed === 0 ? <Nothing /> : formatShare(failed, attempts),
-                    sortBy: ({ last_hour }) => last_hour.failed,
-                  },
+                  }),
                 ]}
               />
               {rows.length === 0 && (
