@@ -2,8 +2,9 @@
 // and the first check that refuses decides. The concatenated lists are the public precedence of the
 // error codes.
 
+import { hasImages } from './conversation.ts';
 import { type ErrorCode, GatewayError, invalidRequest } from './error.ts';
-import type { GenerationRequest, OutputLimit, Turn } from './generation.ts';
+import type { GenerationRequest, OutputLimit } from './generation.ts';
 import type { Catalog, Model } from './model.ts';
 import { type Tokens, tokenCount } from './money.ts';
 import { type Plan, planIncludes } from './plan.ts';
@@ -174,16 +175,12 @@ export function requireFeatures(
   if (tools.length > 0 && !features.has('tools')) {
     throw invalidRequest('tools', 'is not supported by this model; choose one with tools');
   }
-  if (!features.has('vision') && turns.some(hasImage)) {
+  if (!features.has('vision') && hasImages(turns)) {
     throw invalidRequest(
       'messages',
       'contains an image, and this model accepts text only; choose one with vision',
     );
   }
-}
-
-function hasImage(turn: Turn): boolean {
-  return turn.role === 'user' && turn.parts.some(({ kind }) => kind === 'image');
 }
 
 function promptTooLong(prompt: number, context: number, format: ClientFormatName): GatewayError {

@@ -22,6 +22,13 @@ function isAnswer({ role }: Turn): boolean {
   return role === 'assistant';
 }
 
+/** Whether any turn has an image. */
+export function hasImages(turns: readonly Turn[]): boolean {
+  return turns.some(
+    (turn) => turn.role === 'user' && turn.parts.some(({ kind }) => kind === 'image'),
+  );
+}
+
 const AUTO = { kind: 'auto' };
 
 /**

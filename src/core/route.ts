@@ -2,7 +2,7 @@
 // of its fallbacks, as far as the account's plan and the request's size and features allow. Called
 // once per request; which of them are called is decided later.
 
-import type { Affinity } from './conversation.ts';
+import { type Affinity, hasImages } from './conversation.ts';
 import type { GenerationRequest } from './generation.ts';
 import type { Model, ModelFeature, Placement, Upstream, UpstreamTimeouts } from './model.ts';
 import type { Tokens } from './money.ts';
@@ -126,10 +126,7 @@ function featuresNeeded({ model, request }: RouteFacts): ModelFeature[] {
   const usesTools = tools.length > 0 || turns.some(({ role }) => role === 'tool');
   if (usesTools) features.push('tools');
   if (json) features.push('json');
-  const hasImages = turns.some(
-    (turn) => turn.role === 'user' && turn.parts.some(({ kind }) => kind === 'image'),
-  );
-  if (hasImages) features.push('vision');
+  if (hasImages(turns)) features.push('vision');
   const isAsked = reasoning !== undefined && reasoning !== 'off';
   if (isAsked && usesTools && model.features.has('reasoning')) features.push('reasoning');
   return features;
