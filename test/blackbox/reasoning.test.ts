@@ -279,6 +279,8 @@ test('no thought and no call can be read in the database, its log, or what the s
 test('a store that cannot be used costs an answer nothing, and the log says so', async () => {
   await first('Trouble');
   const database = new Database(gateway.databasePath);
+  // The server writes to the same file, and a new connection waits for no lock.
+  database.run('PRAGMA busy_timeout = 10000');
   database.run('ALTER TABLE reasoning RENAME TO away');
   expect(await restored('Trouble')).toBeUndefined();
   await first('More trouble', { stream: true });

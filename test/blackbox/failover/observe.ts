@@ -211,8 +211,9 @@ function attemptsOf({ upstream }: Scene, cell: Cell, story: Story | undefined) {
     upstream.asked(site).filter(({ text }) => text.includes(prompt)).length;
   const explained = names.filter((name) => name === 'fails').length;
   const counted = row.door === undefined ? asked(id) : explained;
-  const failure = String(attempts[0]?.['failure']);
-  const allowed = triesOf(cell, failure, attempts[0]?.['phase']);
+  const failing = attempts.slice(0, explained);
+  const allowed = triesOf(cell, failing);
+  const failure = String(failing.at(-1)?.['failure']);
   // A short timer may end an attempt before a busy upstream has read it; never is there one more.
   const mayMiss = row.stalls === true && failure === 'timeout';
   const isCounted = counted === allowed || (mayMiss && counted < allowed);
@@ -227,8 +228,19 @@ function attemptsOf({ upstream }: Scene, cell: Cell, story: Story | undefined) {
   };
 }
 
-/** How often a failing upstream is asked in one request, by its first failure and where that was. */
-function triesOf({ row, kind, behind }: Cell, failure: string, phase: unknown): number {
+/**
+ * How often a failing upstream is asked in one request. Each failure decides whether another attempt
+ * follows: a flood of heads is malformed, but a busy gateway may first give up on it by its timer.
+ */
+function triesOf(cell: Cell, failures: readonly Json[]): number {
+  const last = failures.findIndex(
+    ({ failure, phase }, index) => triesAfter(cell, String(failure), phase) <= index + 1,
+  );
+  return last === -1 ? failures.length + 1 : last + 1;
+}
+
+/** The attempts that a failure allows in all. */
+function triesAfter({ row, kind, behind }: Cell, failure: string, phase: unknown): number {
   if (row.phase === 'mistake' || (row.phase === 'late' && kind === 'stream')) return 1;
   // A connection that is lost is opened again; one that cannot be made is left to another upstream.
   const wasLost = failure === 'unreachable' && phase !== 'connect';
