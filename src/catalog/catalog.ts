@@ -116,6 +116,7 @@ function toModel(
     features: new Set(entry.features ?? ['tools', 'json']),
     ...(entry.features !== undefined && { statesFeatures: true }),
     ...present('imageFactor', entry.image_factor),
+    ...present('tokensPerSecond', entry.tokens_per_second),
     prices: toPriceBook(entry),
     servedBy: entry.served_by.map((placement) => toPlacement(placement, upstreams, profiles)),
     fallbacks: entry.fallbacks ?? [],

@@ -1,6 +1,7 @@
 // The records of `GET /v1/models`, in one shape for both SDK families: it has the members that
 // either reads, and no member has two meanings. Pure.
 
+import { isReadOn } from '../core/hidden.ts';
 import type { Catalog, Model } from '../core/model.ts';
 import { type IncidentLimits, lowerIncident, type Plan, planIncludes } from '../core/plan.ts';
 import { priceAt } from '../core/price-book.ts';
@@ -29,6 +30,10 @@ export function modelRecord(
   const effectiveContext = Math.min(model.contextWindow, plan?.maxContext ?? model.contextWindow);
   const limits = incidentRecord(lowerIncident(model.incidentLimits, incident));
   const reasons = model.features.has('reasoning');
+  const continues = model.servedBy.some(({ upstream: id, profile }) => {
+    const upstream = catalog.upstreams.get(id);
+    return upstream !== undefined && isReadOn({ model, upstream, profile });
+  });
   const vision = model.features.has('vision');
   return {
     id: model.slug,
@@ -66,6 +71,8 @@ export function modelRecord(
     plans: [...catalog.plans.values()]
       .filter((each) => planIncludes(each, model.slug))
       .map((each) => each.slug),
+    /** What a disconnect does to an answer: on `continues` it is charged to its end. */
+    on_disconnect: continues ? 'continues' : 'stops',
     status: limits === null ? 'active' : 'degraded',
     lifecycle: 'active',
     line: null,

@@ -129,6 +129,7 @@ export const ModelSchema = closed({
     listOf(FeatureSchema, 'a list of different features', { uniqueItems: true }),
   ),
   image_factor: Type.Optional(number(0.01, 1_000)),
+  tokens_per_second: Type.Optional(integer(1, 100_000)),
   price: PriceSchema,
   prices: Type.Optional(
     listOf(PeriodSchema, 'a list of later prices, each written as [[model.prices]]'),

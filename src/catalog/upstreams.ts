@@ -31,7 +31,6 @@ export const UPSTREAM_DEFAULTS = {
   queue_seconds: 2,
   cool_down_seconds: 5,
   transport: 'sockets',
-  cancel_stops_billing: true,
   allow_link_local: false,
 } as const;
 

@@ -9,6 +9,8 @@ import { DEFAULT_PROFILE, type MessagesProfile } from './profile.ts';
 /** Opus 4.7 and 4.8, and what the later generations have in common. */
 export const ANTHROPIC: MessagesProfile = {
   ...DEFAULT_PROFILE.messages,
+  // Closing the connection stops the generation, and what was made is billed.
+  closing: 'stops',
   // Models since Opus 4.7 see larger images; those before are counted too high, never too low.
   imageTokens: 'large_area',
   // Models since Opus 4.7 answer 400 to temperature, top_p and top_k with any value.
@@ -26,6 +28,7 @@ export const ANTHROPIC: MessagesProfile = {
 /** Since 4.5 schemas have a switch; budgets are the only way to think. */
 export const ANTHROPIC_4_5: MessagesProfile = {
   ...DEFAULT_PROFILE.messages,
+  closing: 'stops',
   jsonSchema: 'send',
   typedTools: 'send',
 };

@@ -51,6 +51,22 @@ export function cacheKeyOf(affinity: Affinity): string {
   return Math.floor(affinity('prompt cache') * 2 ** 52).toString(36);
 }
 
+/**
+ * A hash of the prompt up to and including `turns` of its turns, for an account and an upstream:
+ * equal ones share the prefix that the upstream has in its cache.
+ */
+export function prefixOf(
+  place: string,
+  { system, turns }: GenerationRequest,
+  count: number,
+): bigint {
+  let hash = Bun.hash.xxHash64(system, Bun.hash.xxHash64(place));
+  for (const turn of turns.slice(0, count)) {
+    hash = Bun.hash.xxHash64(`${turn.role} ${JSON.stringify(turn)}`, hash);
+  }
+  return hash;
+}
+
 function seedOf(accountId: string, request: GenerationRequest): bigint {
   const parts = [accountId, request.model, ...beginning(request)];
   return parts.reduce((seed, part) => Bun.hash.xxHash64(part, seed), 0n);

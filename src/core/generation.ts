@@ -1,6 +1,8 @@
 // Requests and answers in one vocabulary, independent of both wire formats. `wire/` translates
 // bytes to these types and back; all other code uses only these.
 
+import type { Estimate } from './unseen.ts';
+
 export type JsonValue =
   | string
   | number
@@ -207,6 +209,8 @@ export type Usage = {
    * The service tier or speed that the answer names, a `SERVICE_TIER`. Absent: the ordinary one.
    */
   readonly serviceTier?: string;
+  /** How an estimated usage was made, where more than our count of what was read is in it. */
+  readonly estimate?: Estimate;
   /** The operator's warning about the upstream's report, whether or not it is charged. */
   readonly doubt?: UsageDoubt;
 };
@@ -221,8 +225,8 @@ export const SERVICE_TIER = /^[a-z][a-z0-9_-]{1,31}$/;
  * zero           zero for an answer that has content: charged as reported
  * service_tier   a service tier without a factor in the price: charged as the ordinary tier
  *
- * For a malformed or inconsistent report, our own count is charged. For an implausible one, the
- * larger of our own count and the bound of the request. Append new ones at the end, as above.
+ * For a malformed or inconsistent report, our own count is charged. For an implausible one, its
+ * bound. Append new ones at the end, as above.
  */
 export const DOUBTS = ['malformed', 'inconsistent', 'implausible', 'zero', 'service_tier'] as const;
 export type UsageDoubt = (typeof DOUBTS)[number];

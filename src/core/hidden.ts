@@ -1,6 +1,5 @@
-// Whether an answer may cost thinking that it does not contain. Such thinking is known only from
-// the usage report at the end, so an answer that was cut or abandoned must be read to that report.
-// So must one whose upstream bills it to its end (decision 0095).
+// Whether an answer may cost thinking that it does not contain, and whether its upstream stops when
+// the connection is closed (decision 0186).
 
 import type { Candidate } from './route.ts';
 
@@ -9,8 +8,13 @@ export function mayHideThinking({ model, profile }: Pick<Candidate, 'model' | 'p
   return model.features.has('reasoning') && profile.thinkingShown === 'part';
 }
 
-/** Whether an answer that was cut or abandoned is read to the end of its upstream. */
+/**
+ * Whether an answer that was cut or abandoned is read to the end of its upstream: where closing the
+ * connection is known not to stop the bill, or not known to stop it and the bill may hide thinking.
+ */
 export function isReadOn(candidate: Pick<Candidate, 'model' | 'upstream' | 'profile'>): boolean {
-  if (candidate.upstream.dialect === 'demo') return false;
-  return !candidate.upstream.cancelStopsBilling || mayHideThinking(candidate);
+  const { upstream, profile } = candidate;
+  if (upstream.dialect === 'demo') return false;
+  if (upstream.cancelStopsBilling !== undefined) return !upstream.cancelStopsBilling;
+  return profile.closing === 'unknown' && mayHideThinking(candidate);
 }

@@ -40,6 +40,8 @@ export type Model = {
   readonly features: ReadonlySet<ModelFeature>;
   /** Whether the catalog states the features. If so, a request for another one is rejected. */
   readonly statesFeatures?: boolean;
+  /** The operator's value for its output tokens a second, which bounds the measured ones. */
+  readonly tokensPerSecond?: number;
   /** A multiplier for the image tokens of the upstreams' formula; defaults to 1. */
   readonly imageFactor?: number;
   readonly prices: PriceBook;
@@ -69,9 +71,10 @@ type RemoteUpstream = UpstreamBase & {
   readonly profile: UpstreamProfile;
   /**
    * Whether aborting a request stops the upstream's billing. If so, a disconnect ends the attempt.
-   * Otherwise the answer is drained, within bounds, to learn its real cost.
+   * Otherwise the answer is drained, within bounds, to learn its real cost. Undefined: as the
+   * profile says.
    */
-  readonly cancelStopsBilling: boolean;
+  readonly cancelStopsBilling: boolean | undefined;
   /** `sockets`: Tollgate's own HTTP client; `fetch`: the runtime's. */
   readonly transport: 'sockets' | 'fetch';
   /** An HTTP proxy for connections to the upstream. */

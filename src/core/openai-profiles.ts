@@ -7,6 +7,8 @@ import { type ChatProfile, DEFAULT_PROFILE, type ResponsesProfile } from './prof
 /** For OpenAI's models since GPT-5.1; its older models differ by single fields. */
 export const OPENAI: ChatProfile = {
   ...DEFAULT_PROFILE.chat,
+  // Closing the connection stops the generation, and what was made is billed.
+  closing: 'stops',
   // Reasoning models refuse max_tokens; all models take the other name.
   maxTokensField: 'max_completion_tokens',
   // System messages are taken anywhere.
@@ -42,6 +44,7 @@ export const OPENAI_CHAT_6: ChatProfile = {
 /** GPT-5.6 and later with an effort of `none`: GPT-6 Sol and Luna, 6.1 Terra. */
 export const OPENAI_RESPONSES: ResponsesProfile = {
   ...DEFAULT_PROFILE.responses,
+  closing: 'stops',
   ...byEffort('none', 'low', 'medium', 'high', 'xhigh', 'max'),
   // Refused by its reasoning models, and the others are sold over chat.
   sampling: 'omit',

@@ -24,6 +24,8 @@ export type EndFacts = {
   readonly reported: boolean;
   /** The upstream received the request and did not fail by itself. */
   readonly worked: boolean;
+  /** A timer ended thinking that no client saw. */
+  readonly silent: boolean;
   /** The upstream stopped for length, at a bound that the balance had lowered. */
   readonly lengthOfBalance: boolean;
 };
@@ -31,7 +33,7 @@ export type EndFacts = {
 /**
  * nothing    the hold is released
  * delivered  our own count of what the client sees of it, from the hold alone
- * counted    our own count of what was generated, from the hold alone
+ * counted    our own count of what was generated, and what was made unseen, from the hold alone
  * reported   the upstream's report if it is sane, else our own count; amounts above the hold
  *            are taken from the available balance, down to zero
  */
@@ -41,7 +43,7 @@ export type OutcomeDecision = { readonly outcome: Outcome; readonly charge: Char
 
 /** Decides the outcome of a request and its charge rule. */
 export function decideOutcome(facts: EndFacts): OutcomeDecision {
-  const { cause, output, reported, worked, lengthOfBalance } = facts;
+  const { cause, output, reported, worked, silent, lengthOfBalance } = facts;
   switch (cause) {
     case 'finished':
       // An empty answer with a finish reason is complete: its prompt has been read.
@@ -51,9 +53,12 @@ export function decideOutcome(facts: EndFacts): OutcomeDecision {
     case 'client':
       // Disconnecting is never cheaper than staying: the output was generated and the prompt was
       // read.
-      return { outcome: 'client_cancelled', charge: chargeLeft(output, reported, worked) };
+      return {
+        outcome: 'client_cancelled',
+        charge: chargeLeft(output, reported, worked || silent),
+      };
     case 'upstream':
-      return { outcome: 'upstream_failed', charge: chargeDelivered(output) };
+      return { outcome: 'upstream_failed', charge: silent ? 'counted' : chargeDelivered(output) };
     case 'gateway':
       return { outcome: 'gateway_failed', charge: chargeDelivered(output) };
   }

@@ -152,22 +152,17 @@ export function holdAmount(
 }
 
 /**
- * The largest factor by which a prompt may exceed our estimate: a finer tokenizer, or an image at
- * its largest. A prompt never exceeds the model's context window.
- */
-const WORST_PROMPT_FACTOR = 16;
-
-/**
- * The most that a request may cost because its prompt exceeds the estimate: its tokens, and all
- * output at the rate of a higher tier. `contextWindow` is the model's.
+ * The most that a request may cost because its prompt is up to `factor` times the estimate: its
+ * tokens, and all output at the rate of a higher tier. A prompt never exceeds `contextWindow`.
  */
 export function promptExcess(
   promptTokens: Tokens,
   outputBound: Tokens,
   contextWindow: number,
   price: Price,
+  factor: number,
 ): Micro {
-  const most = Math.max(promptTokens, Math.min(promptTokens * WORST_PROMPT_FACTOR, contextWindow));
+  const most = Math.max(promptTokens, Math.min(Math.ceil(promptTokens * factor), contextWindow));
   if (price.terms === undefined || price.terms === null) {
     return toMicro(product(most - promptTokens, dearestInput(price)), 'up');
   }

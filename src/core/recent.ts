@@ -1,9 +1,9 @@
 // Helper for LRU maps, which evict the key that was used longest ago.
 
 /** Moves an entry to the end; above `most` entries, removes the first one. */
-export function putLast<Value>(
-  map: Map<string, Value>,
-  key: string,
+export function putLast<Key, Value>(
+  map: Map<Key, Value>,
+  key: Key,
   value: Value,
   most: number,
 ): void {

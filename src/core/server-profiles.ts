@@ -8,6 +8,7 @@ const { chat: CHAT, responses: RESPONSES } = DEFAULT_PROFILE;
 /** Servers of open models in the operator's network. */
 const LOCAL: ChatProfile = {
   ...CHAT,
+  closing: 'stops',
   // vLLM fetches an address from inside of that network, and customers choose it; Ollama fetches
   // none.
   imageUrls: 'data',
@@ -72,6 +73,7 @@ export const LM_STUDIO: ChatProfile = {
 /** Responses of vLLM, llama.cpp, Ollama and LM Studio: open models, and nothing is encrypted. */
 export const LOCAL_RESPONSES: ResponsesProfile = {
   ...RESPONSES,
+  closing: 'stops',
   // As for chat.
   imageUrls: 'data',
   thinkingShown: 'all',

@@ -36,6 +36,13 @@ export const SHARED_CHOICES = {
    */
   thinkingShown: ['part', 'all'],
   /**
+   * Whether closing the connection is known to stop the generation and its bill: by the guides of
+   * OpenAI, Anthropic, Google, xAI, DeepSeek and Moonshot, and by servers that operators run
+   * themselves (2026-11-28). Where it is not (`unknown`: some hosts behind OpenRouter, unnamed
+   * servers), an answer that may hide thinking is read to its end.
+   */
+  closing: ['stops', 'unknown'],
+  /**
    * How thinking is turned off. `lowest`: not at all, so the model's lowest effort is sent instead.
    * `between_tools`: by that type of Anthropic's, the least thinking of some of its models.
    */
@@ -83,6 +90,7 @@ export const SHARED: SharedProfile = {
   imageUrls: 'any',
   imageTokens: 'tiles',
   thinkingShown: 'part',
+  closing: 'unknown',
   thinkingOff: 'send',
   effortWords: { off: '', low: 'low', high: 'high', max: 'max' },
   cacheKey: 'omit',

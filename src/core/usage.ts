@@ -12,8 +12,7 @@ export const NO_USAGE = {
   reasoningTokens: 0,
 } as const;
 
-/** A prompt report above this multiple of our own count is implausible. */
-const TOLERANCE_FACTOR = 10;
+/** A prompt report may always exceed our own count by so much: templates and tools are in it. */
 const TOLERANCE_TOKENS = 1_000;
 
 /**
@@ -29,22 +28,19 @@ const OVERRUN_TOKENS = 256;
 const UNREAD_FREE_TOKENS = 1_024;
 
 /**
- * The upstream's report is used if it is sane. A zero is accepted as zero. A report must not exceed
- * what the model could have read (its window, or a multiple of our count) or the output bound sent
- * to the upstream. `doubt` says why another count is charged. The caller's bound always limits the
- * charge.
+ * The upstream's report is used if it is sane. A zero is accepted as zero. A report must exceed
+ * neither a multiple of our count of the prompt (`promptFactor`, which the placement's reports have
+ * taught) nor the output bound sent to the upstream. `doubt` says why another count is charged. The
+ * caller's bound always limits the charge.
  *
- * A report that contradicts itself is ignored, and our own count is charged. An implausible one
- * suggests a high usage: an upstream whose window exceeds the catalog's would otherwise read for
- * free. So the implausible count becomes the larger of our own and the request's bound, and the
- * other count the larger of our own and the reported one.
+ * A report that contradicts itself is ignored, and our own count is charged. An implausible count
+ * is charged up to its bound.
  *
  * A zero for content that exists is charged as zero but marked doubtful: the operator pays for what
  * the customer does not.
  *
- * An answer that broke, was cut or was abandoned has no final report. An intermediate count may be
- * 1 at the start, or behind or ahead of what was delivered, so our own count of the delivered text
- * is charged.
+ * An answer that broke, was cut or was abandoned has no final report, and costs what `unreported`
+ * estimates.
  */
 export function decideUsage(facts: {
   readonly reported: UsageReport | undefined;
@@ -52,7 +48,11 @@ export function decideUsage(facts: {
   readonly unreportedWrites?: 'count' | 'ignore';
   /** Our own count; computed only if needed, because counting takes time. */
   readonly estimate: () => Usage;
-  readonly contextWindow: number;
+  /** The usage of an answer without a report. */
+  readonly unreported: () => Usage;
+  /** Our count of the prompt. */
+  readonly counted: number;
+  readonly promptFactor: number;
   readonly outputBound: number;
   /** Our count of the text behind a cut; absent unless the upstream was read on. */
   readonly unread?: Usage | undefined;
@@ -65,31 +65,42 @@ export function decideUsage(facts: {
 
 /** What the upstream generated, delivered or not, even beyond the bound. */
 function decideMade(facts: Parameters<typeof decideUsage>[0]): Usage {
-  const { estimate, unreportedWrites = 'ignore' } = facts;
-  if (facts.reported === undefined) return estimate();
+  const { estimate, unreported, unreportedWrites = 'ignore', outputBound } = facts;
+  const { counted, promptFactor } = facts;
+  const promptBound = Math.max(Math.floor(counted * promptFactor), counted + TOLERANCE_TOKENS);
+  if (facts.reported === undefined) return withBoundPrompt(unreported(), promptBound);
   const reported = withUnreportedWrites(facts.reported, unreportedWrites);
-  if (reported.basis === 'rejected') return { ...estimate(), doubt: reported.doubt };
-  if (isImplausible(reported, facts)) return mostOf(reported, facts);
+  if (reported.basis === 'rejected') return { ...unreported(), doubt: reported.doubt };
+  const isTooLong = reported.outputTokens > outputBound + OVERRUN_TOKENS;
+  if (isTooLong || reported.inputTokens > promptBound) {
+    return atLeast(withBoundPrompt(reported, promptBound), estimate());
+  }
   return isGivenAway(reported, estimate) ? { ...reported, doubt: 'zero' } : reported;
 }
 
-type Bounds = Pick<Parameters<typeof decideUsage>[0], 'estimate' | 'contextWindow' | 'outputBound'>;
-
-function isImplausible(reported: Usage, { estimate, contextWindow, outputBound }: Bounds): boolean {
-  if (reported.outputTokens > outputBound + OVERRUN_TOKENS) return true;
-  if (reported.inputTokens <= contextWindow) return false;
-  return reported.inputTokens > estimate().inputTokens * TOLERANCE_FACTOR + TOLERANCE_TOKENS;
-}
-
-/** The larger count of each kind, with the reported one capped by the request's limits. */
-function mostOf(reported: Usage, { estimate, contextWindow }: Bounds): Usage {
-  const own = estimate();
+/** An implausible report is at least our own count. */
+function atLeast(reported: Usage, own: Usage): Usage {
   return {
-    ...own,
-    inputTokens: Math.max(own.inputTokens, Math.min(reported.inputTokens, contextWindow)),
+    ...reported,
+    inputTokens: Math.max(own.inputTokens, reported.inputTokens),
     outputTokens: Math.max(own.outputTokens, reported.outputTokens),
     reasoningTokens: Math.max(own.reasoningTokens, reported.reasoningTokens),
+    basis: 'estimated',
     doubt: 'implausible',
+  };
+}
+
+/** A prompt above what the upstream can have read is charged up to that, as cached as it was. */
+function withBoundPrompt(usage: Usage, most: number): Usage {
+  if (usage.inputTokens <= most) return usage;
+  const { cachedExplicitTokens: explicit, cacheWriteLongTokens: long, ...rest } = usage;
+  const cachedInputTokens = Math.min(usage.cachedInputTokens, most);
+  const cacheWriteTokens = Math.min(usage.cacheWriteTokens, most - cachedInputTokens);
+  return {
+    ...rest,
+    ...{ inputTokens: most, cachedInputTokens, cacheWriteTokens, doubt: 'implausible' },
+    ...(explicit !== undefined && { cachedExplicitTokens: Math.min(explicit, cachedInputTokens) }),
+    ...(long !== undefined && { cacheWriteLongTokens: Math.min(long, cacheWriteTokens) }),
   };
 }
 

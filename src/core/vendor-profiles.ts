@@ -13,6 +13,7 @@ const { chat: CHAT, messages: MESSAGES, responses: RESPONSES } = DEFAULT_PROFILE
 
 export const DEEPSEEK: ChatProfile = {
   ...CHAT,
+  closing: 'stops',
   // "Thinking mode does not support this tool_choice": it is the forced tool that was asked for.
   forcedChoice: 'without_thinking',
   // While it thinks, it answers 400 when an assistant turn comes back without the field.
@@ -24,6 +25,7 @@ export const DEEPSEEK: ChatProfile = {
 
 export const DEEPSEEK_MESSAGES: MessagesProfile = {
   ...MESSAGES,
+  closing: 'stops',
   // Thinking is not summarised here.
   thinkingShown: 'all',
   // Temperature and top_p are taken, and without effect while it thinks.
@@ -39,6 +41,7 @@ export const DEEPSEEK_MESSAGES: MessagesProfile = {
 /** Gemini's chat-compatible endpoint (ai.google.dev/gemini-api/docs/openai, 2026-11-28). */
 export const GEMINI: ChatProfile = {
   ...CHAT,
+  closing: 'stops',
   // Gemini 3 and 4 always think; unknown members such as `thinking` are answered with 400.
   ...byEffort('low', 'medium', 'high'),
   // Thinking returns as the signatures of calls alone.
@@ -64,6 +67,7 @@ export const GEMINI_HYDROGEN: ChatProfile = {
 /** Kimi K2.5 and K2.6 (platform.kimi.ai, 2026-11-28). */
 export const MOONSHOT: ChatProfile = {
   ...CHAT,
+  closing: 'stops',
   // "invalid temperature: only 1 is allowed for this model".
   sampling: 'omit',
   // `required` is refused; a tool by name is taken.
@@ -179,6 +183,7 @@ export const QWEN: ChatProfile = {
 /** Grok 4.5 to 4.7 (docs.x.ai, 2026-11-28). Chat discards thinking between turns. */
 export const XAI: ResponsesProfile = {
   ...RESPONSES,
+  closing: 'stops',
   ...byEffort('low', 'medium', 'high', 'xhigh'),
   reasoningHistory: 'encrypted',
   cacheKey: 'send',
@@ -194,6 +199,7 @@ export const XAI_4_20: ResponsesProfile = { ...XAI, reasoningSwitch: 'none' };
 
 export const XAI_CHAT: ChatProfile = {
   ...CHAT,
+  closing: 'stops',
   ...byEffort('low', 'medium', 'high', 'xhigh'),
   reasoningField: 'none',
   // Reasoning models refuse stop sequences.

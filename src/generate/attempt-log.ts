@@ -27,22 +27,23 @@ export type AttemptEntry = AttemptSummary & {
 export type LoggedAttempt = Attempt & {
   readonly meter?: Pick<OutputMeter, 'output' | 'reported' | 'estimate'> &
     Partial<Pick<OutputMeter, 'raw'>>;
+  readonly isSilent?: () => boolean;
 };
 
-type Entry =
+type Entry<A> =
   | {
-      readonly attempt: LoggedAttempt;
+      readonly attempt: A;
       readonly failure: UpstreamFailure | undefined;
       readonly endedAt: number;
     }
   | { readonly skipped: AttemptEntry };
 
-export class AttemptLog {
+export class AttemptLog<A extends LoggedAttempt = LoggedAttempt> {
   /** Unix milliseconds. */
   readonly #clock: () => number;
   /** The estimated prompt of the request. */
   readonly #promptTokens: number;
-  readonly #entries: Entry[] = [];
+  readonly #entries: Entry<A>[] = [];
 
   constructor({
     clock,
@@ -64,8 +65,15 @@ export class AttemptLog {
     return records;
   }
 
+  /** The attempts that generated unseen until a timer ended them. */
+  silent(): readonly A[] {
+    return this.#entries.flatMap((entry) =>
+      'attempt' in entry && entry.attempt.isSilent?.() === true ? [entry.attempt] : [],
+    );
+  }
+
   /** Records an attempt that has ended. Without a failure it served the answer. */
-  add(attempt: LoggedAttempt, failure: UpstreamFailure | undefined): void {
+  add(attempt: A, failure: UpstreamFailure | undefined): void {
     this.#entries.push({ attempt, failure, endedAt: this.#clock() });
   }
 
@@ -88,7 +96,7 @@ export class AttemptLog {
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 function recordOf(
-  { attempt, failure, endedAt }: Exclude<Entry, { readonly skipped: AttemptEntry }>,
+  { attempt, failure, endedAt }: Exclude<Entry<LoggedAttempt>, { readonly skipped: AttemptEntry }>,
   promptTokens: number,
 ): AttemptEntry {
   const { firstByteMs, firstContentMs } = attempt.times();
@@ -136,5 +144,5 @@ function usageOf(attempt: LoggedAttempt, promptTokens: number): Usage | undefine
   }
   return meter === undefined || meter.output() === 'none'
     ? undefined
-    : withNamedTier(meter.estimate(promptTokens), attempt.serviceTier?.());
+    : withNamedTier(meter.estimate(promptTokens), attempt.soFar?.()?.serviceTier());
 }

@@ -17,6 +17,7 @@ export function startMetered(
   permit: Permit,
 ): MeteredAttempt {
   const { checked, grant, lifetime } = admitted;
+  const { model, upstream } = options.candidate;
   const { trace } = checked.call;
   const traced = trace === undefined ? options : { ...options, trace: trace.startAttempt() };
   const attempt = new MeteredAttempt(dependencies.startAttempt(traced), {
@@ -24,6 +25,9 @@ export function startMetered(
     grant,
     countNow: dependencies.tokenizer.countNow,
     monotonic: dependencies.monotonic,
+    streams: options.stream,
+    pace: () => dependencies.learned.pace(model, upstream.id, checked.facts.accountId),
+    startTimer: dependencies.startTimer,
     delivery: checked.request.stream ? deliveryOf(dependencies, checked, options) : undefined,
   });
   lifetime.follow(attempt);

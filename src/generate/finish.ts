@@ -34,7 +34,10 @@ export async function finish(
   cause: EndCause,
   ending: Ending = {},
 ): Promise<Receipt> {
-  const { attempt, failure } = ending;
+  const { failure } = ending;
+  // Thinking that a timer ended is charged, also where no other attempt was made after it.
+  const isOurs = cause === 'upstream' || cause === 'client';
+  const attempt = ending.attempt ?? (isOurs ? admitted.grant.attempts.silent().at(-1) : undefined);
   const decision = decideOutcome(endFacts(admitted, cause, attempt));
   const ended = await admitted.grant.end(decision, attempt, failureOf(admitted, cause, ending));
   report(dependencies, admitted.checked, ended, failure?.class);
@@ -69,7 +72,8 @@ function endFacts(
   attempt: MeteredAttempt | undefined,
 ): EndFacts {
   if (attempt === undefined) {
-    return { cause, output: 'none', reported: false, worked: false, lengthOfBalance: false };
+    const nothing = { output: 'none', reported: false, worked: false, silent: false } as const;
+    return { cause, ...nothing, lengthOfBalance: false };
   }
   const { meter, candidate } = attempt;
   return {
@@ -77,6 +81,7 @@ function endFacts(
     output: outputOf(checked, attempt),
     reported: meter.finish() !== undefined && meter.reported() !== undefined,
     worked: attempt.hasWorked(),
+    silent: attempt.isSilent(),
     lengthOfBalance:
       meter.finish() === 'length' && !attempt.isLate() && isBoundByBalance(grant, candidate),
   };

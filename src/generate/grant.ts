@@ -13,12 +13,11 @@ import {
   subtract,
   ZERO,
 } from '../core/money.ts';
-import type { OutcomeDecision } from '../core/outcome.ts';
+import type { ChargeRule, OutcomeDecision } from '../core/outcome.ts';
 import { effectiveLimits, incidentOn, type LimitView } from '../core/plan.ts';
 import { chargeServed } from '../core/price.ts';
 import type { RequestFailure } from '../core/request-failure.ts';
 import type { Candidate } from '../core/route.ts';
-import { decideUsage, withNamedTier, withPricedTier } from '../core/usage.ts';
 import type {
   PlacedHold,
   ReleaseCommand,
@@ -28,8 +27,8 @@ import type {
 } from '../ledger/contract.ts';
 import { HoldRevoked, LedgerSilent } from '../ledger/error.ts';
 import type { Claim } from '../limits/contract.ts';
-import { showsReasoning } from './answer-head.ts';
 import { type AttemptEntry, AttemptLog } from './attempt-log.ts';
+import { chargedUsage, learn } from './charged-usage.ts';
 import { Cover } from './funded-output.ts';
 import type { Slot } from './lifetime.ts';
 import type { MeteredAttempt } from './metered-attempt.ts';
@@ -50,7 +49,7 @@ export class Grant implements Slot {
   /** How much output is covered. Its bound is sent to the upstream. */
   readonly cover: Cover;
   /** The attempts so far; written by the pipeline, stored with the usage record. */
-  readonly attempts: AttemptLog;
+  readonly attempts: AttemptLog<MeteredAttempt>;
   /** The account's concurrency slot, and how many of its answers may continue without one. */
   readonly accountId: string;
   readonly most: number;
@@ -156,7 +155,7 @@ export class Grant implements Slot {
     const book = (): Promise<Ended> =>
       served === undefined || decision.charge === 'nothing'
         ? this.#release(decision.outcome, failure)
-        : this.#settle(decision, served, failure);
+        : this.#settle(decision.outcome, decision.charge, served, failure);
     // A client may leave before its hold is on disk. A bill for a hold that is lost alerts operators.
     this.#ended ??=
       this.#lostBy === undefined && this.#written.isDone()
@@ -168,23 +167,17 @@ export class Grant implements Slot {
   }
 
   async #settle(
-    { outcome, charge: rule }: OutcomeDecision,
+    outcome: Outcome,
+    rule: Exclude<ChargeRule, 'nothing'>,
     attempt: MeteredAttempt,
     failure: RequestFailure | undefined,
   ): Promise<Ended> {
     const { candidate, meter } = attempt;
-    const { price, promptTokens } = this.#checked;
-    const decided = decideUsage({
-      unreportedWrites: candidate.profile.unreportedCacheWrites,
-      reported: rule === 'reported' ? meter.reported() : undefined,
-      estimate: () =>
-        meter.estimate(promptTokens, rule !== 'delivered' || showsReasoning(this.#checked)),
-      unread: attempt.unread(),
-      contextWindow: candidate.model.contextWindow,
-      outputBound: candidate.maxOutputTokens,
-    });
-    const named = withNamedTier(decided, attempt.serviceTier());
-    const usage = withPricedTier(named, [price, candidate.price]);
+    const { price } = this.#checked;
+    const { learned } = this.#dependencies;
+    const silent = this.attempts.silent().filter((each) => each !== attempt);
+    const usage = chargedUsage(learned, this.#checked, rule, attempt, silent);
+    learn(learned, this.#checked, attempt, usage);
     // Free the slot first: it is in memory, and the account's next request may be waiting for it.
     this.#claim.settle(usage.inputTokens + usage.outputTokens);
     const { model, upstream } = candidate;

@@ -63,6 +63,19 @@ export class Guard {
     return this.#hasCut;
   }
 
+  /**
+   * Buys output that the upstream makes unseen. False where the balance does not cover it: the
+   * caller stops the upstream, and the answer counts as cut.
+   */
+  async coverUnseen(tokens: number): Promise<boolean> {
+    const cover = this.#cover;
+    const made = this.#meter.counted() + tokens;
+    if (!cover.canGrow() || cover.tokens() - made > AHEAD_TOKENS) return true;
+    if ((await this.#buyNow()) !== 'refused' || made < cover.tokens()) return true;
+    this.#hasCut = true;
+    return false;
+  }
+
   /** Returns the part of a read that may be passed on. A batch with an `end` is the last one. */
   take(batch: Batch): Batch | Promise<Batch> {
     if (this.#overrun !== undefined) return this.#overrun.take(batch);

@@ -58,7 +58,7 @@ async function tryGrant(
   if (asked.call.beforeHold !== undefined) await beforeHold(asked.call.beforeHold, claim);
   const { outputBound } = claim;
   const checked = outputBound === asked.outputBound ? asked : { ...asked, outputBound };
-  const money = moneyFor(checked);
+  const money = moneyFor(checked, dependencies.learned);
   let hold: PlacedHold;
   try {
     hold = await dependencies.ledger.hold(holdCommand(checked, money));

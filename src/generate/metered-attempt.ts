@@ -5,17 +5,23 @@
 
 import type { UpstreamFailure } from '../core/failure.ts';
 import type { GenerationEvent, Usage } from '../core/generation.ts';
-import { isReadOn } from '../core/hidden.ts';
+import { isReadOn, mayHideThinking } from '../core/hidden.ts';
+import { NOTHING_UNSEEN, type Quiet, unseenTokens } from '../core/unseen.ts';
 import type { Attempt, Batch } from '../upstream/attempt.ts';
 import { textOf } from '../upstream/content.ts';
+import type { StartTimer } from '../upstream/timer.ts';
 import type { AttemptTimes } from '../upstream/watch.ts';
 import { LEFT_OUT } from '../wire/upstream/limits.ts';
 import type { Cover } from './funded-output.ts';
 import { CUT_SHORT, Guard } from './guard.ts';
 import { type MeterMark, OutputMeter } from './meter.ts';
 import { createYield, pieces } from './pieces.ts';
+import { QuietClock } from './quiet-clock.ts';
 
 const CHECKPOINT_MS = 2_000;
+
+/** How often the balance is asked for what an upstream makes unseen. */
+const LOOK_MS = 1_000;
 
 /** With the uncounted batch of the meter, about 256 tokens. */
 const CHECKPOINT_TOKENS = 192;
@@ -62,6 +68,11 @@ type MeterDependencies = {
     readonly untilHeld: () => Promise<void> | undefined;
   };
   readonly countNow: (text: string) => number;
+  /** Whether a stream was requested; else the whole answer is made unseen. */
+  readonly streams: boolean;
+  /** Output tokens a second that the upstream makes unseen. */
+  readonly pace: () => number;
+  readonly startTimer: StartTimer;
   /** Milliseconds of a monotonic clock. */
   readonly monotonic: () => number;
   /** For a stream. Undefined for a whole answer, which is settled before it is delivered. */
@@ -86,6 +97,12 @@ export class MeteredAttempt implements Attempt {
   #isStopped = false;
   #isLate = false;
   #hasWorked = true;
+  #endsEarly = false;
+  #stopCovering: () => void = ignore;
+  #isSilent = false;
+  /** The time in which the upstream worked unseen; absent where it shows what it makes. */
+  readonly #quiet: QuietClock | undefined;
+  readonly #begunAt: number;
 
   constructor(attempt: Attempt, dependencies: MeterDependencies) {
     const { candidate } = attempt;
@@ -98,10 +115,35 @@ export class MeteredAttempt implements Attempt {
     const { cover } = dependencies.grant;
     const bound = candidate.maxOutputTokens;
     this.#guard = new Guard(this.meter, cover, bound, this, isReadOn(candidate));
+    const { monotonic, streams } = dependencies;
+    this.#begunAt = monotonic();
+    const hides = !streams || mayHideThinking(candidate);
+    this.#quiet = hides ? new QuietClock(monotonic, this.#begunAt) : undefined;
+    if (hides && cover.canGrow() && !isReadOn(candidate)) this.#coverUnseen(dependencies.pace());
   }
 
-  serviceTier(): string | undefined {
-    return this.#attempt.serviceTier?.();
+  soFar(): ReturnType<NonNullable<Attempt['soFar']>> {
+    return this.#attempt.soFar?.();
+  }
+
+  /** Milliseconds from the request until now. */
+  workMs(): number {
+    return this.#dependencies.monotonic() - this.#begunAt;
+  }
+
+  /** How long the upstream worked unseen until it was ended. */
+  quiet(): Quiet {
+    return this.#quiet?.total() ?? NOTHING_UNSEEN;
+  }
+
+  /** Whether it generated unseen until the timer of its first content ended it. */
+  isSilent(): boolean {
+    return this.#isSilent;
+  }
+
+  /** Whether the gateway ended the answer before its report: no report of it can come. */
+  endsEarly(): boolean {
+    return this.#endsEarly;
   }
 
   times(): AttemptTimes {
@@ -109,10 +151,14 @@ export class MeteredAttempt implements Attempt {
   }
 
   async next(): Promise<Batch> {
+    this.#quiet?.wait();
     const read = await this.#attempt.next();
+    if (read.end !== undefined) this.#stopCovering();
     this.#dependencies.permit.see(read);
+    this.#quiet?.arrived(this.meter);
     if (read.end !== undefined && read.end !== 'finished') {
       this.#hasWorked = this.#isOurStop(read.end);
+      this.#isSilent = this.#hasThought(read.end);
     }
     const held = read.events.length === 0 ? undefined : this.#dependencies.grant.untilHeld();
     try {
@@ -126,6 +172,8 @@ export class MeteredAttempt implements Attempt {
     const before = isFirst ? this.meter.mark() : undefined;
     const taken = this.#guard.take(batch);
     const passed = taken instanceof Promise ? await taken : taken;
+    this.#quiet?.counted(this.meter);
+    if (passed.end === 'finished') this.#endsEarly = read.stopped === true || this.#isStopped;
     const { beyond } = passed;
     const counted = beyond === undefined ? passed : await this.#readOn(passed, beyond);
     return this.#deliver(withoutLeftOut(counted), before);
@@ -133,6 +181,7 @@ export class MeteredAttempt implements Attempt {
 
   abort(): void {
     this.#isStopped = true;
+    this.#stopCovering();
     this.#dependencies.permit.end('given_up');
     this.#attempt.abort();
   }
@@ -169,6 +218,23 @@ export class MeteredAttempt implements Attempt {
     return this.#isStopped && how === 'cut' && phase !== 'connect' && status === undefined;
   }
 
+  /** Buys what the upstream makes unseen, and stops it where the balance is empty. */
+  #coverUnseen(pace: number): void {
+    const quiet = this.#quiet;
+    if (quiet === undefined) return;
+    const look = async (): Promise<void> => {
+      if (!(await this.#guard.coverUnseen(unseenTokens(quiet.untilNow(), pace)))) this.abort();
+      else if (!this.#isStopped) this.#stopCovering = this.#dependencies.startTimer(LOOK_MS, look);
+    };
+    this.#stopCovering = this.#dependencies.startTimer(LOOK_MS, look);
+  }
+
+  /** A timer ended an answer of which only the beginning had come, and thinking may be hidden. */
+  #hasThought({ class: how, phase }: UpstreamFailure): boolean {
+    if (how !== 'timeout' || phase !== 'first_content' || this.#quiet === undefined) return false;
+    return this.meter.output() !== 'answer' && this.soFar()?.hasBegun() === true;
+  }
+
   #deliver(batch: Batch, before: MeterMark | undefined): Batch | Promise<Batch> {
     const { delivery } = this.#dependencies;
     if (delivery === undefined) return this.#inTime(batch);
@@ -190,6 +256,7 @@ export class MeteredAttempt implements Attempt {
     const isLate = typeof end === 'object' && end.phase === 'total' && this.#hadTime();
     if (!isLate || this.meter.output() !== 'answer') return batch;
     this.#isLate = true;
+    this.#endsEarly = true;
     this.meter.push(CUT_SHORT);
     return { events: [...events, CUT_SHORT], end: 'finished' };
   }

@@ -3,8 +3,9 @@
 
 import { CONCURRENCY_RETRY_SECONDS } from '../core/admit.ts';
 import { GatewayError } from '../core/error.ts';
-import { isReadOn } from '../core/hidden.ts';
+import { isReadOn, mayHideThinking } from '../core/hidden.ts';
 import { BUDGET_ENDS } from '../core/key-budget.ts';
+import type { Learned } from '../core/learned.ts';
 import type { Catalog, Model } from '../core/model.ts';
 import {
   add,
@@ -47,8 +48,9 @@ export type Money = {
   readonly price: Price;
 };
 
-export function moneyFor(checked: CheckedRequest): Money {
-  const { catalog, model, promptTokens, outputBound, request } = checked;
+export function moneyFor(checked: CheckedRequest, learned: Pick<Learned, 'reserveFactor'>): Money {
+  const { catalog, model, promptTokens, outputBound, request, facts } = checked;
+  let factor = learned.reserveFactor(model.slug, facts.accountId);
   let widest = model.contextWindow;
   // Only a price with such factors has to know.
   const isOrdinary = checked.price.terms?.serviceTiers === undefined;
@@ -58,6 +60,7 @@ export function moneyFor(checked: CheckedRequest): Money {
     const fallback = catalog.resolve(slug);
     if (fallback === undefined) continue;
     widest = Math.max(widest, fallback.contextWindow);
+    factor = Math.max(factor, learned.reserveFactor(slug, facts.accountId));
     hides ||= hidesAnywhere(catalog, fallback);
     asks ||= asksForTier(fallback);
   }
@@ -65,7 +68,7 @@ export function moneyFor(checked: CheckedRequest): Money {
   return {
     amount: holdAmount(promptTokens, outputBound, price, catalog.minimumHold),
     excess: add(
-      promptExcess(promptTokens, outputBound, widest, checked.price),
+      promptExcess(promptTokens, outputBound, widest, checked.price, factor),
       price === checked.price ? ZERO : unaskedTier(checked, price),
     ),
     hidden: hides ? hiddenOutput(promptTokens, outputBound, price) : ZERO,
@@ -99,11 +102,12 @@ export function boundByBalance(
   return smaller(outputBound, larger(SLICE_TOKENS, affordableOutput(payable, promptTokens, price)));
 }
 
-/** Whether any upstream of the model is read on, by the rule that charges for it. */
+/** Whether any upstream of the model may make output that no slice of the balance stops. */
 function hidesAnywhere(catalog: Catalog, model: Model): boolean {
   return model.servedBy.some(({ upstream: id, profile }) => {
     const upstream = catalog.upstreams.get(id);
-    return upstream !== undefined && isReadOn({ model, upstream, profile });
+    if (upstream === undefined || upstream.dialect === 'demo') return false;
+    return mayHideThinking({ model, profile }) || isReadOn({ model, upstream, profile });
   });
 }
 

@@ -3,6 +3,7 @@
 import type { Awaitable } from '../async/awaitable.ts';
 import type { Alert } from '../core/alert.ts';
 import type { GenerationRequest } from '../core/generation.ts';
+import type { Learned } from '../core/learned.ts';
 import type { Catalog, Model } from '../core/model.ts';
 import type { Tokens } from '../core/money.ts';
 import type { OperatorState } from '../core/operator.ts';
@@ -35,6 +36,7 @@ export type GenerateDependencies = {
   readonly ledger: Ledger;
   readonly tokenizer: Tokenizer;
   readonly funds: Funds;
+  readonly learned: Learned;
   /** Absent if the operator has disabled it. */
   readonly reasoning: ReasoningStore | undefined;
   readonly startAttempt: StartAttempt;

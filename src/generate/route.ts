@@ -12,6 +12,7 @@ import {
 } from '../core/failover.ts';
 import type { UpstreamFailure } from '../core/failure.ts';
 import type { GenerationRequest } from '../core/generation.ts';
+import { mayHideThinking } from '../core/hidden.ts';
 import type { Candidate } from '../core/route.ts';
 import type { Attempt, AttemptOptions, Batch } from '../upstream/attempt.ts';
 import type { AccountHealth, Asking, CandidateRefusal, Queued } from '../upstream/health.ts';
@@ -100,6 +101,8 @@ class Search<A extends Attempt> {
   /** Attempts so far, and the models they used. */
   #count = 0;
   #tried: readonly string[] = NONE;
+  /** After thinking that no client saw, one more attempt is made: it may be paid for nothing. */
+  #attemptsLeft = Number.POSITIVE_INFINITY;
 
   constructor(options: RouteOptions<A>) {
     this.#options = options;
@@ -133,9 +136,11 @@ class Search<A extends Attempt> {
         if (end === undefined || end === 'finished') return { kind: 'serving', attempt, first };
         failure = end;
         attempts.add(attempt, failure);
+        if (isSilent(failure, candidate)) this.#attemptsLeft = Math.min(this.#attemptsLeft, 1);
         this.#tried = [...this.#tried, candidate.model.slug];
       }
       reported = tellingFailure(reported, failure);
+      if (this.#attemptsLeft === 0) break;
       const used = entry.kind === 'permit' ? entry.credential.id : undefined;
       const again = asking.kind === 'first' ? againAs(candidate, failure, used) : REPEAT;
       if (asking.kind === 'first') this.#waiting = this.#waiting.slice(1);
@@ -179,6 +184,7 @@ class Search<A extends Attempt> {
     const bounded = this.#count === 0 ? candidate : boundTotal(candidate, leftMs);
     if (bounded !== candidate) permit.forgiveTotal();
     this.#count += 1;
+    this.#attemptsLeft -= 1;
     return start(this.#options, bounded, permit, newConnection);
   }
 
@@ -202,6 +208,11 @@ class Search<A extends Attempt> {
     if (health.takeRepeat(candidate)) return step;
     return decideStep(failure, { ...situation, mayRepeat: false });
   }
+}
+
+/** The upstream may have thought for all of the time that it was silent. */
+function isSilent({ class: how, phase }: UpstreamFailure, candidate: Candidate): boolean {
+  return how === 'timeout' && phase === 'first_content' && mayHideThinking(candidate);
 }
 
 function giveUp(entry: Permit | CandidateRefusal): { readonly kind: 'cancelled' } {

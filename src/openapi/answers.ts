@@ -26,8 +26,12 @@ export const outcome = Type.Unsafe({
   description: 'How the request ended.',
 });
 
+export const estimated = Type.Optional(
+  Type.Literal(true, { description: 'The charge contains an estimate of unseen output.' }),
+);
+
 /** What an answer has cost. */
-const charge = { svc_tokens_debited: decimal, svc_cost_usd: decimal };
+const charge = { svc_tokens_debited: decimal, svc_cost_usd: decimal, svc_estimated: estimated };
 
 /** What the end of a stream says of its cost. */
 export const bill = {
@@ -226,6 +230,7 @@ export const model = named('Model', {
   pricing,
   available: Type.Boolean(),
   plans: Type.Array(Type.String()),
+  on_disconnect: oneOf('stops', 'continues'),
   status: oneOf('active', 'degraded'),
   lifecycle: Type.Literal('active'),
   line: Type.Null(),

@@ -2,7 +2,7 @@
 
 import { type TSchema, Type } from '@sinclair/typebox';
 import { ERRORS, type ErrorCode, GatewayError } from '../core/error.ts';
-import { decimal, named, oneOf, outcome } from './answers.ts';
+import { decimal, estimated, named, oneOf, outcome } from './answers.ts';
 import type { AnswerHeaders } from './headers.ts';
 import { errorAnswer, type JsonRecord } from './schemas.ts';
 
@@ -20,6 +20,7 @@ const members = {
   svc_cost_usd: Type.Optional(decimal),
   svc_balance_tokens: Type.Optional(decimal),
   svc_outcome: Type.Optional(outcome),
+  svc_estimated: estimated,
 };
 
 export const chatError = named('ChatError', {

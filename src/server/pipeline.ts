@@ -2,6 +2,7 @@
 // connections and their health.
 
 import { createDeadlines } from '../core/deadlines.ts';
+import { createLearned } from '../core/learned.ts';
 import { roomBytes } from '../generate/body-room.ts';
 import { RequestEntrance } from '../generate/entrance.ts';
 import { createFunds } from '../generate/funds.ts';
@@ -81,6 +82,7 @@ export async function createServingPipeline(options: ServingPipelineOptions) {
     ledger,
     tokenizer,
     funds: createFunds(books),
+    learned: createLearned(clock),
     reasoning: config.reasoningStore === 'on' ? reasoning : undefined,
     startAttempt,
     health,

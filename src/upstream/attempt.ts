@@ -41,8 +41,8 @@ export type Attempt = {
   readonly abort: () => void;
   /** Whether the upstream refused earlier thinking, and was asked once more without it. */
   readonly droppedThinking?: () => boolean;
-  /** The service tier that the answer has named so far. */
-  readonly serviceTier?: () => string | undefined;
+  /** What a stream has said so far; undefined for a whole answer. */
+  readonly soFar?: () => AnswerSource['soFar'];
 };
 
 export type AttemptOptions = {
@@ -140,8 +140,8 @@ class UpstreamAttempt implements Attempt {
     return this.#hasDropped;
   }
 
-  serviceTier(): string | undefined {
-    return this.#source?.serviceTier?.();
+  soFar(): AnswerSource['soFar'] {
+    return this.#source?.soFar;
   }
 
   times(): AttemptTimes {

@@ -55,7 +55,7 @@ export function createCut(candidate: Candidate, request: Pick<GenerationRequest,
         // Always charge our own count of the delivered text, even if the report arrived in this
         // read: it covers text that is not delivered.
         isStopped = true;
-        return { events: passed, end: 'finished' };
+        return { events: passed, end: 'finished', stopped: true };
       }
       hasCut = true;
       const rest: GenerationEvent = { kind: 'text-delta', text: cutter.rest() };

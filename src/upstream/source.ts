@@ -30,6 +30,8 @@ export type Batch = {
   readonly events: readonly GenerationEvent[];
   /** Events after the end of the answer: not passed on, but their usage counts. */
   readonly beyond?: readonly GenerationEvent[];
+  /** The gateway stopped the upstream at a stop sequence, before its report. */
+  readonly stopped?: true;
   /** Absent while more may come. */
   readonly end?: 'finished' | UpstreamFailure;
 };
@@ -37,8 +39,8 @@ export type Batch = {
 export type AnswerSource = {
   readonly read: () => Awaitable<Batch>;
   readonly cancel: () => void;
-  /** Of a stream: the service tier that it has named so far. */
-  readonly serviceTier?: () => string | undefined;
+  /** What a stream has said so far; absent for a whole answer. */
+  readonly soFar?: Pick<StreamDecoder, 'serviceTier' | 'usageSoFar' | 'hasBegun'>;
 };
 
 /** Opens an upstream's answer; `stream` is what was requested. */
@@ -115,6 +117,7 @@ class StreamSource implements AnswerSource {
   readonly #dialect: UpstreamDialect;
   readonly #deadlines: Deadlines;
   readonly #decoder: StreamDecoder;
+  readonly soFar: StreamDecoder;
   readonly #taken = (chunk: Read): Awaitable<Batch> => this.#take(chunk);
   readonly #ended = (): Awaitable<Batch> => this.#take(ENDED);
   #events: GenerationEvent[] = [];
@@ -126,6 +129,7 @@ class StreamSource implements AnswerSource {
     this.#dialect = dialect;
     this.#deadlines = deadlines;
     this.#decoder = dialect.stream((event) => this.#events.push(event));
+    this.soFar = this.#decoder;
   }
 
   read(): Awaitable<Batch> {
@@ -138,10 +142,6 @@ class StreamSource implements AnswerSource {
 
   cancel(): void {
     cancel(this.#reader);
-  }
-
-  serviceTier(): string | undefined {
-    return this.#decoder.serviceTier();
   }
 
   #take(chunk: Read): Awaitable<Batch> {

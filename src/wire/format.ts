@@ -4,7 +4,13 @@
 
 import type { GatewayError } from '../core/error.ts';
 import type { UpstreamFailure } from '../core/failure.ts';
-import type { Answer, GenerationEvent, GenerationRequest, Receipt } from '../core/generation.ts';
+import type {
+  Answer,
+  GenerationEvent,
+  GenerationRequest,
+  Receipt,
+  UsageReport,
+} from '../core/generation.ts';
 
 /** The metadata of an answer. */
 export type AnswerHead = {
@@ -78,6 +84,10 @@ export type StreamDecoder = {
   readonly isFinishing: () => boolean;
   /** The service tier that the answer has named so far; undefined for the ordinary one. */
   readonly serviceTier: () => string | undefined;
+  /** What the upstream has reported so far: a prompt at the start, or a running total. */
+  readonly usageSoFar: () => UsageReport | undefined;
+  /** Whether an event has come: a comment or a ping does not say that generation began. */
+  readonly hasBegun: () => boolean;
 };
 
 export type UpstreamCall = {

@@ -113,7 +113,7 @@ describe('loadCatalog', () => {
         allowLinkLocal: false,
         profileName: 'chat',
         profile: DEFAULT_PROFILE.chat,
-        cancelStopsBilling: true,
+        cancelStopsBilling: undefined,
         timeouts: DEFAULT_TIMEOUTS,
       },
     ]);

@@ -59,7 +59,7 @@ const TABLE: readonly Row[] = [
 test.each(TABLE)('$cause is $outcome', ({ cause, outcome, unreported, reported }) => {
   OUTPUTS.forEach((output, index) => {
     const facts: EndFacts = {
-      ...{ cause, output, reported: false, worked: true, lengthOfBalance: false },
+      ...{ cause, output, reported: false, worked: true, silent: false, lengthOfBalance: false },
     };
     expect([output, decideOutcome(facts)]).toEqual([
       output,
@@ -73,7 +73,7 @@ test.each(TABLE)('$cause is $outcome', ({ cause, outcome, unreported, reported }
 });
 
 test('a client that left pays what one that stayed would pay for an upstream that failed', () => {
-  const facts = { reported: false, worked: false, lengthOfBalance: false } as const;
+  const facts = { reported: false, worked: false, silent: false, lengthOfBalance: false } as const;
   for (const output of OUTPUTS) {
     const { charge } = decideOutcome({ ...facts, output, cause: 'client' });
     expect(charge).toBe(decideOutcome({ ...facts, output, cause: 'upstream' }).charge);
@@ -81,7 +81,13 @@ test('a client that left pays what one that stayed would pay for an upstream tha
 });
 
 test('a length that the balance had set is the balance, where the upstream came to it', () => {
-  const facts = { output: 'visible', reported: true, worked: true, lengthOfBalance: true } as const;
+  const facts = {
+    output: 'visible',
+    reported: true,
+    worked: true,
+    silent: false,
+    lengthOfBalance: true,
+  } as const;
   expect(decideOutcome({ ...facts, cause: 'finished' })).toEqual({
     outcome: 'stopped_balance',
     charge: 'reported',

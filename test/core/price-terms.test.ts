@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { Usage } from '../../src/core/generation.ts';
+import { CAUTIOUS_FACTOR } from '../../src/core/learned.ts';
 import { micro, pico, tokenCount } from '../../src/core/money.ts';
 import {
   affordableOutput,
@@ -152,7 +153,7 @@ describe('what is held', () => {
           const estimate = tokenCount(Math.ceil(usage.inputTokens / factor));
           const bound = tokenCount(usage.outputTokens);
           const held = coverAmount(estimate, bound, price);
-          const excess = promptExcess(estimate, bound, 10_000_000, price);
+          const excess = promptExcess(estimate, bound, 10_000_000, price, CAUTIOUS_FACTOR);
           expect(held + excess >= charge(usage, price)).toBe(true);
         },
       ),

@@ -11,7 +11,11 @@ function counts(inputTokens: number, outputTokens: number, basis: Usage['basis']
 }
 
 const own = counts(20, 10, 'estimated');
-const facts = { contextWindow: 1_000, outputBound: 100, estimate: () => own };
+/** A prompt of 20 by our count may be reported as 2,000. */
+const facts = {
+  ...{ counted: 20, promptFactor: 100, outputBound: 100 },
+  ...{ estimate: () => own, unreported: () => own },
+};
 
 function decided(input: number, output: number): Usage {
   return decideUsage({ ...facts, reported: counts(input, output, 'reported') });
@@ -19,10 +23,20 @@ function decided(input: number, output: number): Usage {
 
 describe('a report is believed', () => {
   test.each([
-    ['within the window and the bound', 1_000, 100],
-    ['above the window, but within ten times our count and 1,000', 1_200, 100],
+    ['within the bounds', 1_000, 100],
+    ['at the bounds', 2_000, 356],
   ])('%s', (_name, input, output) => {
-    expect(decided(input, output)).toEqual(counts(input, output, 'reported'));
+    expect(decided(input, output)).toEqual(counts(input, Math.min(100, output), 'reported'));
+  });
+
+  test('up to 1,000 tokens above our count, where the reports so far were equal', () => {
+    const reported = counts(1_020, 10, 'reported');
+    expect(decideUsage({ ...facts, promptFactor: 2, reported })).toBe(reported);
+    const above = { ...counts(1_021, 10, 'reported'), cachedInputTokens: 1_015 };
+    expect(decideUsage({ ...facts, promptFactor: 2, reported: above })).toEqual({
+      ...counts(1_020, 10, 'estimated'),
+      ...{ cachedInputTokens: 1_015, doubt: 'implausible' },
+    });
   });
 });
 
@@ -53,24 +67,15 @@ describe('B-154: a zero is a zero, and the operator is alerted where it gives so
 
 describe('an implausible report costs the larger of our own count and the bound of the request', () => {
   test.each([
-    ['prompt above the window and far above our count', [1_201, 100], [1_000, 100]],
-    ['its output is believed where that is plausible', [1_201, 40], [1_000, 40]],
-    ['our own count of the output is the least', [1_201, 4], [1_000, 10]],
+    ['prompt far above our count', [2_001, 100], [2_000, 100]],
+    ['its output is believed where that is plausible', [2_001, 40], [2_000, 40]],
+    ['our own count of the output is the least', [2_001, 4], [2_000, 10]],
     ['output far above the bound, for any count of ours', [1_000, 357], [1_000, 100]],
     ['our own count of the prompt is the least', [7, 357], [20, 100]],
-    ['a billion', [1_000_000_000, 1_000_000_000], [1_000, 100]],
+    ['a billion', [1_000_000_000, 1_000_000_000], [2_000, 100]],
   ] as const)('%s', (_name, [input, output], [chargedInput, chargedOutput]) => {
     const charged = counts(chargedInput, chargedOutput, 'estimated');
     expect(decided(input, output)).toEqual({ ...charged, doubt: 'implausible' });
-  });
-
-  test('also where our own count is above the window', () => {
-    const estimate = () => counts(2_000, 10, 'estimated');
-    const reported = counts(30_000, 10, 'reported');
-    expect(decideUsage({ ...facts, estimate, reported })).toEqual({
-      ...counts(2_000, 10, 'estimated'),
-      doubt: 'implausible',
-    });
   });
 });
 
@@ -96,8 +101,9 @@ test.each(['malformed', 'inconsistent'] as const)(
 
 test('the bound is one on what is charged, also without a report', () => {
   const estimate = () => ({ ...counts(20, 5_000, 'estimated'), reasoningTokens: 300 });
+  const unreported = estimate;
   const bounded = { ...counts(20, 100, 'estimated'), reasoningTokens: 100 };
-  expect(decideUsage({ ...facts, estimate, reported: undefined })).toEqual(bounded);
+  expect(decideUsage({ ...facts, unreported, reported: undefined })).toEqual(bounded);
   const reported = counts(20, 5_000, 'reported');
   const implausible = { ...bounded, inputTokens: 20, doubt: 'implausible' as const };
   expect(decideUsage({ ...facts, estimate, reported })).toEqual(implausible);
@@ -106,29 +112,39 @@ test('the bound is one on what is charged, also without a report', () => {
 test('what is charged is the report or the most that it allows, and never beyond what the model could have done', () => {
   const nat = fc.nat(10_000_000);
   fc.assert(
-    fc.property(nat, nat, nat, nat, fc.nat(200_000), fc.nat(32_000), (...numbers) => {
-      const [input, output, ownInput, ownOutput, contextWindow, outputBound] = numbers;
-      const reported = counts(input, output, 'reported');
-      const estimate = () => counts(ownInput, ownOutput, 'estimated');
-      const decided = decideUsage({ reported, estimate, contextWindow, outputBound });
-      if (decided.basis === 'estimated') {
-        expect(decided.doubt).toBe('implausible');
-        expect(decided.inputTokens).toBe(Math.max(ownInput, Math.min(input, contextWindow)));
-        expect(decided.outputTokens).toBe(Math.min(Math.max(ownOutput, output), outputBound));
-        return;
-      }
-      const charged = { ...reported, outputTokens: Math.min(output, outputBound) };
-      expect({ ...decided, doubt: undefined }).toEqual({ ...charged, doubt: undefined });
-      expect(input).toBeLessThanOrEqual(Math.max(contextWindow, ownInput * 10 + 1_000));
-      expect(output).toBeLessThanOrEqual(outputBound + 256);
-    }),
+    fc.property(
+      nat,
+      nat,
+      nat,
+      nat,
+      fc.double({ min: 2, max: 16, noNaN: true }),
+      fc.nat(32_000),
+      (...numbers) => {
+        const [input, output, counted, ownOutput, promptFactor, outputBound] = numbers;
+        const reported = counts(input, output, 'reported');
+        const estimate = () => counts(counted, ownOutput, 'estimated');
+        const bounds = { counted, promptFactor, outputBound };
+        const decided = decideUsage({ ...bounds, reported, estimate, unreported: estimate });
+        const promptBound = Math.max(Math.floor(counted * promptFactor), counted + 1_000);
+        if (decided.basis === 'estimated') {
+          expect(decided.doubt).toBe('implausible');
+          expect(decided.inputTokens).toBe(Math.max(counted, Math.min(input, promptBound)));
+          expect(decided.outputTokens).toBe(Math.min(Math.max(ownOutput, output), outputBound));
+          return;
+        }
+        const charged = { ...reported, outputTokens: Math.min(output, outputBound) };
+        expect({ ...decided, doubt: undefined }).toEqual({ ...charged, doubt: undefined });
+        expect(input).toBeLessThanOrEqual(promptBound);
+        expect(output).toBeLessThanOrEqual(outputBound + 256);
+      },
+    ),
   );
 });
 
 describe('cache writes that an upstream charges and does not report', () => {
   const report = { ...counts(1_024, 10, 'reported'), cachedInputTokens: 24 };
   const decide = (reported: Usage, unreportedWrites: 'count' | 'ignore') =>
-    decideUsage({ ...facts, contextWindow: 9_000, reported, unreportedWrites }).cacheWriteTokens;
+    decideUsage({ ...facts, reported, unreportedWrites }).cacheWriteTokens;
 
   test('are all of the prompt that was not read from the cache', () => {
     expect(decide(report, 'count')).toBe(1_000);
@@ -141,8 +157,8 @@ describe('cache writes that an upstream charges and does not report', () => {
   });
 
   test('are none of our own count', () => {
-    const estimate = () => counts(5_000, 10, 'estimated');
-    const own = { ...facts, estimate, reported: undefined, unreportedWrites: 'count' } as const;
+    const unreported = () => counts(1_020, 10, 'estimated');
+    const own = { ...facts, unreported, reported: undefined, unreportedWrites: 'count' } as const;
     expect(decideUsage(own).cacheWriteTokens).toBe(0);
   });
 });

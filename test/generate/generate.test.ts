@@ -547,6 +547,7 @@ describe('a hold whose money another node has spent since', () => {
   test('calls no upstream where little is left beside it', async () => {
     const { dependencies, call, asked, write } = await holding('scarce', 'awaited');
     await open.ledger.hold(holdOf('scarce-0', 'scarce', SCARCE));
+    dependencies.learned.overran('scarce');
     const answering = generate(dependencies, call('scarce-1'));
     await Bun.sleep(20);
     expect(asked.length).toBe(0);

@@ -58,6 +58,9 @@ function setUp(
     grant: { cover, untilHeld: () => undefined },
     countNow: (text) => text.length,
     monotonic: () => nowMs,
+    streams: true,
+    pace: () => 100,
+    startTimer: () => () => undefined,
     delivery: isWhole
       ? undefined
       : {

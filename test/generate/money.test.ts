@@ -3,6 +3,7 @@
 
 import { expect, test } from 'bun:test';
 import { loadCatalog } from '../../src/catalog/catalog.ts';
+import { createLearned } from '../../src/core/learned.ts';
 import { micro, tokenCount } from '../../src/core/money.ts';
 import type { LimitView } from '../../src/core/plan.ts';
 import { priceAt } from '../../src/core/price-book.ts';
@@ -41,7 +42,12 @@ function reserved(ofUpstream: string, ofPlacement: string): string {
     request: { stop: [] },
   };
   const price = priceAt(model.prices, 0);
-  return String(moneyFor({ catalog, model, price, ...asked } as unknown as CheckedRequest).amount);
+  return String(
+    moneyFor(
+      { catalog, model, price, ...asked } as unknown as CheckedRequest,
+      createLearned(() => 0),
+    ).amount,
+  );
 }
 
 function tieredCatalog(ofUpstream: string, ofPlacement: string) {

@@ -1,5 +1,6 @@
 // The pipeline over a real ledger and real limits: its parts, and the calls of one account.
 
+import { createLearned } from '../../src/core/learned.ts';
 import type { Catalog, Model, Upstream } from '../../src/core/model.ts';
 import { micro, usdRate } from '../../src/core/money.ts';
 import type { Plan } from '../../src/core/plan.ts';
@@ -88,6 +89,7 @@ export async function openPipeline(
       () => 0,
     ),
     funds: createFunds(open.books),
+    learned: createLearned(clock),
     reasoning: undefined,
     onInternal: () => undefined,
     heartbeatMs: 10_000,

@@ -3,6 +3,7 @@
 // gateway writes nothing more, and the next one starts from its file.
 
 import { createDeadlines } from '../../src/core/deadlines.ts';
+import { createLearned } from '../../src/core/learned.ts';
 import type { Catalog } from '../../src/core/model.ts';
 import type { IncidentLimits } from '../../src/core/plan.ts';
 import { RequestEntrance } from '../../src/generate/entrance.ts';
@@ -107,6 +108,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
       countNow: tokens,
     },
     funds: createFunds(books),
+    learned: createLearned(world.wall),
     reasoning: undefined,
     startAttempt,
     health: createHealth({

@@ -44,7 +44,7 @@ export function chatUpstream(id: string): Extract<Upstream, { readonly dialect: 
     baseUrl: 'http://127.0.0.1:9/v1',
     profileName: 'chat',
     profile: DEFAULT_PROFILE.chat,
-    cancelStopsBilling: true,
+    cancelStopsBilling: undefined,
     transport: 'sockets',
     auth: { kind: 'key' },
     allowLinkLocal: false,

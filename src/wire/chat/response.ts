@@ -4,7 +4,7 @@
 
 import type { GatewayError } from '../../core/error.ts';
 import type { Answer, FinishReason, Receipt, ToolCall } from '../../core/generation.ts';
-import { bill } from '../bill.ts';
+import { bill, estimateMember } from '../bill.ts';
 import { customInput } from '../custom-input.ts';
 import type { AnswerHead } from '../format.ts';
 
@@ -70,6 +70,7 @@ export function usage(receipt: Receipt) {
     prompt_cache_miss_tokens: inputTokens - cachedInputTokens,
     svc_tokens_debited: receipt.tokensDebited,
     svc_cost_usd: receipt.costUsd,
+    ...estimateMember(receipt),
   };
 }
 

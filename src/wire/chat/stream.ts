@@ -5,6 +5,7 @@
 
 import type { GatewayError } from '../../core/error.ts';
 import type { FinishReason, GenerationEvent, Receipt } from '../../core/generation.ts';
+import { estimateMember } from '../bill.ts';
 import { CustomInput } from '../custom-input.ts';
 import type { AnswerHead, StreamEncoder } from '../format.ts';
 import { completionId, encodeError, finishReason, SYSTEM_FINGERPRINT, usage } from './response.ts';
@@ -145,6 +146,7 @@ class ChatStreamEncoder implements StreamEncoder {
       svc_balance_tokens: receipt.balanceTokens,
       svc_fallback_used: receipt.fallbackUsed,
       svc_outcome: receipt.outcome,
+      ...estimateMember(receipt),
     };
   }
 }

@@ -4,7 +4,7 @@
 
 import type { GatewayError } from '../../core/error.ts';
 import type { Answer, FinishReason, Receipt } from '../../core/generation.ts';
-import { bill } from '../bill.ts';
+import { bill, estimateMember } from '../bill.ts';
 import type { AnswerHead } from '../format.ts';
 import { isWholeJson, toolInput } from '../tool-input.ts';
 import { encodeToolId } from './tool-id.ts';
@@ -86,6 +86,7 @@ export function usage(receipt: Receipt) {
     output_tokens: outputTokens,
     svc_tokens_debited: receipt.tokensDebited,
     svc_cost_usd: receipt.costUsd,
+    ...estimateMember(receipt),
   };
 }
 

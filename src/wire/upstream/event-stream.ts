@@ -4,6 +4,7 @@
 // answer was complete.
 
 import type { UpstreamFailure } from '../../core/failure.ts';
+import type { UsageReport } from '../../core/generation.ts';
 import type { StreamDecoder } from '../format.ts';
 import { SseDecoder } from '../sse.ts';
 import { malformed } from './failure.ts';
@@ -24,6 +25,8 @@ type EventReader = {
   readonly isFinishing: () => boolean;
   /** The service tier that has been read. */
   readonly serviceTier: () => string | undefined;
+  /** The usage that has been read, before the end of the answer. */
+  readonly usageSoFar: () => UsageReport | undefined;
 };
 
 /** Decodes one stream. After a failure it emits nothing and repeats the failure. */
@@ -33,6 +36,7 @@ export class EventStream implements StreamDecoder {
   #failure: UpstreamFailure | undefined;
   #isDone = false;
   #atEnd = false;
+  #hasBegun = false;
 
   constructor(reader: EventReader) {
     this.#reader = reader;
@@ -45,6 +49,14 @@ export class EventStream implements StreamDecoder {
 
   serviceTier(): string | undefined {
     return this.#reader.serviceTier();
+  }
+
+  usageSoFar(): UsageReport | undefined {
+    return this.#reader.usageSoFar();
+  }
+
+  hasBegun(): boolean {
+    return this.#hasBegun;
   }
 
   feed(bytes: Uint8Array): UpstreamFailure | undefined {
@@ -84,6 +96,7 @@ export class EventStream implements StreamDecoder {
     // Keep-alives that should have been comments: `data:`, `data: null` and `data: : keepalive`.
     if (text === '' || text === 'null' || text.startsWith(':')) return undefined;
     const outcome = this.#reader.read(text, event);
+    if (event !== 'ping' && outcome !== 'not JSON') this.#hasBegun = true;
     if (outcome === 'over') return this.#finish();
     if (outcome !== 'not JSON') return outcome;
     return this.#readOther(text, event);

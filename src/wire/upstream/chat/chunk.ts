@@ -122,6 +122,11 @@ export class ChunkReader implements DeltaSink {
     return errorEventFailure(text, this.#conversation.wrote);
   }
 
+  /** The last report: some servers send a running one with each chunk. */
+  usageSoFar(): UsageReport | undefined {
+    return this.#usage;
+  }
+
   /** The service tier that the answer names; undefined for the ordinary one. */
   serviceTier(): string | undefined {
     return this.#serviceTier;

@@ -33,7 +33,8 @@ export function messagesDialect(profile: MessagesProfile): UpstreamDialect {
     },
     response: (body) => readMessagesResponse(body, conversation),
     stream(onEvent) {
-      const { read, end, isFinishing, serviceTier } = createMessagesReader(onEvent, conversation);
+      const reader = createMessagesReader(onEvent, conversation);
+      const { read, end, isFinishing, serviceTier, usageSoFar } = reader;
       return new EventStream({
         read(text, event) {
           const value = parseJson(text);
@@ -44,6 +45,7 @@ export function messagesDialect(profile: MessagesProfile): UpstreamDialect {
         hasFinish: isFinishing,
         isFinishing,
         serviceTier,
+        usageSoFar,
       });
     },
     failure: (status, body) => messagesFailure(status, body, conversation.wrote),

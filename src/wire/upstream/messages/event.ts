@@ -107,6 +107,7 @@ export function createMessagesReader(
     /** Whether a stop reason has been read. */
     isFinishing: () => finishWord !== '',
     serviceTier: counts.serviceTier,
+    usageSoFar: counts.soFar,
     /** Ends the answer: emits the usage, if any was reported, and then the finish event. */
     end(): UpstreamFailure | undefined {
       const sent = readFinish(finishWord);

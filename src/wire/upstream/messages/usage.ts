@@ -53,6 +53,11 @@ export function createUsageReader() {
     },
     /** The service tier or speed that has been read. */
     serviceTier: () => serviceTier,
+    /** What is known before the end: an answer reports its prompt at its start. */
+    soFar(): UsageReport | undefined {
+      const usage = usageOf(new Map([['output_tokens', 0], ...counts]));
+      return typeof usage === 'string' ? undefined : withServiceTier(usage, serviceTier);
+    },
     /**
      * Undefined if nothing was reported: then, as for a rejected report, the gateway's own count is
      * used. `raw` is everything reported, with later counts replacing earlier ones.

@@ -65,6 +65,7 @@ export function createResponsesStream(
     hasFinish: reader.isFinishing,
     isFinishing: reader.isFinishing,
     serviceTier: reader.serviceTier,
+    usageSoFar: reader.usageSoFar,
   });
 }
 

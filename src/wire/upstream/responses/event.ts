@@ -137,6 +137,7 @@ export function createResponsesReader(
     /** Whether a final event has been read. */
     isFinishing: () => finishWord !== '',
     serviceTier: () => serviceTier,
+    usageSoFar: () => usage?.usage,
     /** Ends the answer: emits the usage, if any was reported, and then the finish event. */
     end(): UpstreamFailure | undefined {
       const sent = readFinish(finishWord);

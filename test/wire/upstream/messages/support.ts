@@ -24,6 +24,7 @@ const PROFILE: MessagesProfile = {
   address: 'messages',
   version: '2023-06-01',
   systemInMiddle: 'fold',
+  closing: 'stops',
   stopMax: 16,
   stopWhenReasoning: 'send',
   blankStops: 'hold',

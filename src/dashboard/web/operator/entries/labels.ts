@@ -28,6 +28,10 @@ const FIELDS: Readonly<Record<string, FieldText>> = {
     label: t('Image factor'),
     hint: t('Multiplies the estimated tokens of images.'),
   },
+  tokens_per_second: {
+    label: t('Output rate'),
+    hint: t('Tokens per second, for estimates of what an interrupted answer made unseen.'),
+  },
   price: { label: t('Price') },
   cost: { label: t('Your cost') },
   ...Object.fromEntries(RATE_NAMES.map((name) => [name, { label: labelOf(name) }])),
@@ -124,7 +128,7 @@ export const GROUPS: Readonly<Record<CatalogEntryKind, readonly FieldGroup[]>> =
     },
     {
       title: t('Size and features'),
-      names: ['context_window', 'max_output', 'image_factor', 'features'],
+      names: ['context_window', 'max_output', 'image_factor', 'tokens_per_second', 'features'],
     },
     {
       title: t('Price'),

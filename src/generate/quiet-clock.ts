@@ -1,0 +1,70 @@
+// Measures how long an upstream worked without showing anything: the time before its first content,
+// and each pause between two reads that is longer than those of a visible answer. Only waiting
+// counts: a client that reads slowly adds nothing. The metered attempt has one for an answer that may
+// hide what it costs.
+
+import type { Quiet } from '../core/unseen.ts';
+import type { OutputMeter } from './meter.ts';
+
+/** A shorter pause is that of a visible answer. */
+const PAUSE_MS = 250;
+
+export class QuietClock {
+  readonly #monotonic: () => number;
+  #waitsSince: number;
+  /** Waited since the last content. */
+  #pauseMs = 0;
+  #isBlank = true;
+  #quietMs = 0;
+  #quietTokens = 0;
+  #before = 0;
+
+  constructor(monotonic: () => number, begunAt: number) {
+    this.#monotonic = monotonic;
+    this.#waitsSince = begunAt;
+  }
+
+  /** The attempt starts to wait for the next read. The first wait began with the request. */
+  wait(): void {
+    if (!this.#isBlank) this.#waitsSince = this.#monotonic();
+  }
+
+  /** A read has arrived, and is not counted yet. */
+  arrived(meter: OutputMeter): void {
+    const nowMs = this.#monotonic();
+    this.#pauseMs += nowMs - this.#waitsSince;
+    this.#waitsSince = nowMs;
+    // To count to the last character takes time, and only a long pause needs it.
+    this.#before = this.#isLong() ? meter.tokens() : meter.atMost(0);
+  }
+
+  /** The same read has been counted. */
+  counted(meter: OutputMeter): void {
+    const isLong = this.#isLong();
+    const shown = (isLong ? meter.tokens() : meter.atMost(0)) - this.#before;
+    if (shown === 0) return;
+    if (isLong) {
+      this.#quietMs += this.#pauseMs;
+      this.#quietTokens += Math.max(0, shown);
+    }
+    this.#isBlank = false;
+    this.#pauseMs = 0;
+  }
+
+  /** Up to the last read, which a stopped attempt ends with. */
+  total(): Quiet {
+    const quietMs = this.#quietMs + (this.#isLong() ? this.#pauseMs : 0);
+    return { quietMs: Math.round(quietMs), quietTokens: this.#quietTokens };
+  }
+
+  /** The same with the wait in progress. */
+  untilNow(): Quiet {
+    const waitedMs = this.#monotonic() - this.#waitsSince;
+    const { quietMs, quietTokens } = this.total();
+    return { quietMs: quietMs + (waitedMs > PAUSE_MS ? waitedMs : 0), quietTokens };
+  }
+
+  #isLong(): boolean {
+    return this.#isBlank || this.#pauseMs > PAUSE_MS;
+  }
+}
