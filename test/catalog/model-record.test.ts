@@ -79,6 +79,7 @@ describe('modelRecord', () => {
       },
       available: true,
       plans: ['pay-as-you-go', 'starter', 'pro', 'power', 'business'],
+      on_disconnect: 'stops',
       status: 'active',
       lifecycle: 'active',
       line: null,

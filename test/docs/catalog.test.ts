@@ -25,7 +25,7 @@ describe('catalog page', () => {
     const lines = example.split('\n');
     const isDefault = (line: string): boolean =>
       /^\w+ = [^#]+#.*; default (?:[\d"]|true|false)/.test(line);
-    expect(lines.filter(isDefault)).toHaveLength(15);
+    expect(lines.filter(isDefault)).toHaveLength(14);
     const withoutDefaults = lines.filter((line) => !isDefault(line)).join('\n');
     const environment = { DEEPSEEK_API_KEY: 'upstream-secret' };
     const load = (text: string) => {

@@ -9,13 +9,7 @@ type Known = {
   readonly missing: string;
 };
 
-export const KNOWN: readonly Known[] = [
-  {
-    rows: /^(openai-gpt|azure|xai|anthropic|bedrock|vertex|gemini)/,
-    cases: /^leaving/,
-    missing: 'leaving an upstream that may hide thinking',
-  },
-];
+export const KNOWN: readonly Known[] = [];
 
 /** Whether an entry is about a cell. */
 export function fits(
