@@ -22,6 +22,9 @@ export const FIRST_FACTOR = 2;
 /** What the best attack on an estimate reached; for accounts whose prompts exceeded their reserve. */
 export const CAUTIOUS_FACTOR = 16;
 
+/** No report makes a higher ratio usual, so no bound exceeds the one of a cautious account. */
+const RATIO_MAX = CAUTIOUS_FACTOR / FIRST_FACTOR;
+
 /** Fewer output tokens of a day say nothing about a pace. */
 const VOTE_TOKENS = 16;
 
@@ -143,7 +146,7 @@ export function createLearned(clock: () => number) {
       if (votes === undefined) return FIRST_FACTOR;
       let most = 1;
       for (const each of votes.values()) most = Math.max(most, each.highRatio(clock()));
-      return Math.min(most, CAUTIOUS_FACTOR);
+      return most;
     },
 
     /** The multiple of our count above which a report is not believed. */
@@ -237,7 +240,7 @@ class Votes {
       .sort((a, b) => a - b);
     this.#ratios = votes
       .filter(({ counted, reported }) => counted > 0 && reported > 0)
-      .map(({ counted, reported }) => reported / counted)
+      .map(({ counted, reported }) => Math.min(reported / counted, RATIO_MAX))
       .sort((a, b) => a - b);
     this.#isStale = false;
     this.#sortedAt = nowMs;

@@ -36,14 +36,22 @@ export function estimateUsage(facts: {
   readonly own: Usage;
   /** What the upstream had reported by then. */
   readonly soFar: UsageReport | undefined;
+  /**
+   * Which part of a reported output counts: `all`, only what is hidden (`thinking`) where the text was
+   * cut and the report covers what was dropped, or `none`.
+   */
+  readonly reportedOutput: 'all' | 'thinking' | 'none';
   readonly ratioPercent: number;
   /** The part of the prompt that the upstream is known to have in its cache. */
   readonly cachedTokens: number;
 }): Usage {
-  const { own, ratioPercent, cachedTokens } = facts;
+  const { own, ratioPercent, cachedTokens, reportedOutput } = facts;
   const soFar = facts.soFar?.basis === 'rejected' ? undefined : facts.soFar;
-  const outputTokens = Math.max(own.outputTokens, soFar?.outputTokens ?? 0);
-  const reasoningTokens = Math.max(own.reasoningTokens, soFar?.reasoningTokens ?? 0);
+  const thought = reportedOutput === 'none' ? 0 : (soFar?.reasoningTokens ?? 0);
+  const reasoningTokens = Math.max(own.reasoningTokens, thought);
+  const counted = own.outputTokens + reasoningTokens - own.reasoningTokens;
+  const reported = reportedOutput === 'all' ? (soFar?.outputTokens ?? 0) : 0;
+  const outputTokens = Math.max(counted, reported);
   const output = { outputTokens, reasoningTokens, basis: 'estimated' } as const;
   if (soFar !== undefined && soFar.inputTokens > 0) return { ...soFar, ...output };
   const inputTokens = promptTokens(own.inputTokens, ratioPercent);

@@ -10,6 +10,8 @@ import { showsReasoning } from './answer-head.ts';
 import type { MeteredAttempt } from './metered-attempt.ts';
 import type { CheckedRequest } from './pipeline-types.ts';
 
+const REPORTED_OUTPUT = { counted: 'all', reported: 'thinking', delivered: 'none' } as const;
+
 /** `silent` are earlier attempts of the request that thought until their timer ended them. */
 export function chargedUsage(
   learned: Learned,
@@ -32,6 +34,7 @@ export function chargedUsage(
       estimateUsage({
         own: own(),
         soFar: attempt.soFar()?.usageSoFar(),
+        reportedOutput: REPORTED_OUTPUT[rule],
         ratioPercent: learned.ratioPercent(model.slug, upstream.id),
         cachedTokens: learned.cachedTokens({
           accountId,

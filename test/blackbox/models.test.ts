@@ -88,6 +88,7 @@ const OKAY = {
   },
   available: true,
   plans: PLANS,
+  on_disconnect: 'continues',
   status: 'active',
   lifecycle: 'active',
   line: null,

@@ -13,6 +13,7 @@ import {
   get,
   openStream,
   post,
+  promptOf,
   requestBody,
 } from '../support/client.ts';
 import {
@@ -259,7 +260,7 @@ describe('case 57: one number everywhere', () => {
       const charge = ((exact + MICRO / 2n) / MICRO) * MICRO;
 
       // A report above the bound that the upstream was given would not be believed.
-      const more = { max_tokens: Math.max(100, Number(output)) };
+      const more = { ...promptOf(prompt), max_tokens: Math.max(100, Number(output)) };
       const said = await bill(payer, format, stream, slug, more);
       expect([slug, said.status, said.model]).toEqual([slug, 200, slug]);
       expect([slug, atto(said.debited)]).toEqual([slug, charge]);
@@ -410,10 +411,11 @@ describe('what the upstream reports', () => {
     async (format, stream) => {
       const payer = await account(1_000_000);
       const prompt = await estimate(payer);
-      // A prompt above the window of 128,000, and an output far above the bound of 50.
+      // A prompt of more than 1,000 tokens above our count, and an output far above the bound of 50.
       for (const [model, debited] of [
-        ['usage-9999999-0-9', 128_000 + 9 * 2],
-        ['usage-10-4-9999', Math.max(prompt, 10) + 50 * 2],
+        ['usage-9999999-0-9', prompt + 1_000 + 9 * 2],
+        // Four tokens of the prompt were cached.
+        ['usage-10-4-9999', Math.max(prompt, 10) - 3.6 + 50 * 2],
       ] as const) {
         const said = await bill(payer, format, stream, model, { max_tokens: 50 });
         expect([model, said.debited]).toEqual([model, `${debited}`]);
@@ -433,7 +435,7 @@ describe('what the upstream reports', () => {
       const bound = { max_tokens: 3 };
       // 500 tokens are reported for 5 delivered, and 40 are delivered without a report.
       for (const [model, input] of [
-        ['usage-10-4-500', Math.max(prompt, 10)],
+        ['usage-10-4-500', Math.max(prompt, 10) - 3.6],
         ['unreported-40', prompt],
       ] as const) {
         const said = await bill(payer, format, stream, model, bound);

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import { type Behaviour, HELLO, sendText, sendWhole } from '../support/behaviours.ts';
 import { catalogOf } from '../support/catalog.ts';
-import { type Format, generate, generateStream, openStream } from '../support/client.ts';
+import { type Format, generate, generateStream, openStream, promptOf } from '../support/client.ts';
 import { temporaryDirectory } from '../support/database.ts';
 import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
@@ -67,6 +67,11 @@ const CHARGES = {
 };
 const WORDS = Object.keys(CHARGES) as (keyof typeof CHARGES)[];
 
+const ROOMY = {
+  ...{ requests_per_minute: 1_000, tokens_per_minute: 100_000_000, concurrent_requests: 8 },
+  ...{ max_context: 1_000_000, max_api_keys: 2 },
+};
+
 let upstream: Upstream;
 let gateway: Gateway;
 let customer: TestAccount;
@@ -78,7 +83,7 @@ beforeAll(async () => {
     ...Object.fromEntries(WORDS.map((word) => [`in-${word}`, tiered])),
   });
   gateway = await startGateway({ catalog: catalogText() });
-  customer = await gateway.createAccount({ plan: 'business', credit: 100_000_000 });
+  customer = await gateway.createAccount({ plan: 'roomy', credit: 100_000_000 });
 });
 
 function catalogText(): string {
@@ -88,13 +93,14 @@ function catalogText(): string {
       ...{ slug, features: ['tools'], context_window: 1_000_000, max_output: 20_000, price: PRICE },
       served_by: [{ upstream: 'up', model: slug, cost: { ...RATES, output: '10' } }],
     })),
+    plans: { roomy: ROOMY },
   });
 }
 
 closeAtEnd(() => [upstream, gateway]);
 
 async function ask(format: Format, stream: boolean, word: string): Promise<string> {
-  const more = { max_tokens: 16_000 };
+  const more = { ...promptOf(190_000), max_tokens: 16_000 };
   const model = `in-${word}`;
   const { headers } = stream
     ? await generateStream(customer, format, model, more)

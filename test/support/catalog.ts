@@ -94,6 +94,8 @@ export function catalogOf({ upstreams, models, service, plans = {} }: CatalogPar
 const MODEL: Fields = {
   context_window: 128_000,
   max_output: 8_192,
+  // Unseen work of milliseconds costs nothing, so that charges are exact.
+  tokens_per_second: 1,
   features: ['tools', 'json', 'vision', 'reasoning'],
   price: { input: '1', cached_input: '0.1', output: '2' },
 };

@@ -33,6 +33,11 @@ export function requestBody(
   return { ...base, ...more };
 }
 
+/** A message of about so many tokens, where a report of that many has to be plausible. */
+export function promptOf(tokens: number | bigint): Record<string, unknown> {
+  return { messages: [{ role: 'user', content: `Hello?${' word'.repeat(Number(tokens))}` }] };
+}
+
 /** Posts a JSON body (a string is sent as it is) and returns the response unread. */
 export async function post(
   caller: Caller,
