@@ -2,8 +2,8 @@
 // each hold and each extension. Pure.
 //
 // At most one open hold of an account may have a worst case that is not covered by its balance
-// beside the worst cases of all others. So the operator loses at most one request per account, for
-// any usage reports up to the worst cases, in any order.
+// beside the worst cases of all others, but for a small allowance. So the operator loses at most one
+// request and the allowance per account, for any usage reports up to the worst cases, in any order.
 
 import { add, larger, type Micro, micro, subtract, ZERO } from './money.ts';
 
@@ -12,6 +12,13 @@ import { add, larger, type Micro, micro, subtract, ZERO } from './money.ts';
  * covers: 100,000 service tokens, worth 10 US cents at the default rate.
  */
 export const UNPAID_MAX = micro(100_000n * 10n ** 6n);
+
+/**
+ * What the worst cases of an account without unpaid charges may lack beside that: 10,000 service
+ * tokens, worth one US cent at the default rate. A small balance thus serves all requests that it
+ * can pay at once, although each may cost more than expected.
+ */
+export const ALLOWANCE = micro(10_000n * 10n ** 6n);
 
 /** The worst cases of an account's open holds, except the one that is about to change. */
 export type Exposure = { readonly count: number; readonly sum: Micro; readonly largest: Micro };
@@ -37,6 +44,7 @@ export function isRestricted(unpaid: Micro): boolean {
 export function exposureRoom({ posted, unpaid }: Wallet, others: Exposure): Micro | undefined {
   if (isRestricted(unpaid) || (unpaid > 0n && others.count > 0))
     return subtract(posted, others.sum);
-  if (others.sum <= posted) return undefined;
-  return subtract(posted, subtract(others.sum, others.largest));
+  const covered = add(posted, ALLOWANCE);
+  if (others.sum <= covered) return undefined;
+  return subtract(covered, subtract(others.sum, others.largest));
 }
