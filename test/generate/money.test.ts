@@ -40,6 +40,7 @@ function reserved(ofUpstream: string, ofPlacement: string): string {
     promptTokens: tokenCount(10),
     outputBound: tokenCount(10),
     request: { stop: [] },
+    facts: { accountId: 'acct_1' },
   };
   const price = priceAt(model.prices, 0);
   return String(
