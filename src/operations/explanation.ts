@@ -14,7 +14,6 @@ import {
   PICO_DECIMALS,
   smaller,
   subtract,
-  type UsdRate,
 } from '../core/money.ts';
 import {
   bucketsOf,
@@ -36,8 +35,8 @@ type UsageRecord = NonNullable<RequestHistory['record']>;
 
 export type Explanation = ReturnType<typeof explanation>;
 
-/** Catalog values that the books do not store with a request. */
-export type Terms = { readonly usdPerMillion: UsdRate; readonly minimumHold: Micro };
+/** What the books do not store with a request, from the catalog. */
+export type Terms = { readonly minimumHold: Micro };
 
 export function explanation(history: RequestHistory, terms: Terms) {
   const { hold, record } = history;
@@ -55,7 +54,7 @@ export function explanation(history: RequestHistory, terms: Terms) {
       record === undefined || record.modelServed === null
         ? []
         : history.prices.map((row) => calculation(hold, row, record)),
-    booked: record === undefined ? null : bookedFacts(history, record, terms.usdPerMillion),
+    booked: record === undefined ? null : bookedFacts(history, record),
     receipt: history.receipt ?? null,
     attempts: attempts.map(attemptFacts),
     /** What the operator pays for all attempts; null where the catalog has no costs. */
@@ -175,11 +174,11 @@ function usageOf(record: UsageRecord): Usage {
   return { ...prompt, outputTokens, reasoningTokens, basis, ...details };
 }
 
-function bookedFacts(history: RequestHistory, record: UsageRecord, usdPerMillion: UsdRate) {
+function bookedFacts(history: RequestHistory, record: UsageRecord) {
   return {
     charged: formatTokens(record.charged),
     debited: formatTokens(record.debited),
-    debited_usd: formatUsd(record.debited, usdPerMillion),
+    debited_usd: formatUsd(record.debited, record.usdPerMillion),
     loss: formatTokens(record.loss),
     balance_after: formatTokens(record.posted),
     entries: history.entries.map((entry) => ({

@@ -1,7 +1,7 @@
 // The explanation of a request for its customer: all of the money, no internals.
 
 import { expect, test } from 'bun:test';
-import { tokenCount } from '../../src/core/money.ts';
+import { tokenCount, usdRate } from '../../src/core/money.ts';
 import type { Books } from '../../src/ledger/books.ts';
 import { customerExplanation } from '../../src/operations/customer-explanation.ts';
 import { OperationError } from '../../src/operations/error.ts';
@@ -94,6 +94,11 @@ test('a request that a fallback served, with everything that concerns its custom
     },
     receipt: { sequence: 3, hash: 'ab'.repeat(32) },
   });
+});
+
+test('states dollars by the rate that the request was settled at, as its answer and receipt do', () => {
+  const story = recorded({ usdPerMillion: usdRate(2_500_000n) });
+  expect(customerExplanation(story, TERMS).booked?.debited_usd).toBe('0.025');
 });
 
 test('no name, cost or word of an upstream is anywhere in it, wherever the books have one', () => {

@@ -5,7 +5,7 @@ import type { RequestHistory } from '../../src/ledger/explain.ts';
 
 export const T0 = Date.UTC(2026, 10, 21, 8);
 const ACCOUNT = 'acct_ann';
-export const TERMS = { usdPerMillion: usdRate(1_000_000n), minimumHold: micro(1_000_000n) };
+export const TERMS = { minimumHold: micro(1_000_000n) };
 
 export const PRICE: RequestHistory['prices'][number] = {
   number: 1,
@@ -79,7 +79,7 @@ const RECORD: NonNullable<RequestHistory['record']> = {
   failure: null,
   startedAt: T0,
   endedAt: T0 + 5_000,
-  usdPerMillion: TERMS.usdPerMillion,
+  usdPerMillion: usdRate(1_000_000n),
   sequence: 3,
   posted: micro(0n),
   reserved: micro(0n),

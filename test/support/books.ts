@@ -1,16 +1,13 @@
 // Reads the ledger of a gateway under test in this process: a command for each read would take most
 // of a table's time. Returns what `tollgate explain` prints.
 
-import { micro, usdRate } from '../../src/core/money.ts';
+import { micro } from '../../src/core/money.ts';
 import { explain } from '../../src/ledger/explain.ts';
 import { explanation } from '../../src/operations/explanation.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import type { Story } from './explain.ts';
 import type { Gateway } from './gateway.ts';
 import { waitUntil } from './upstream.ts';
-
-/** What catalogs for tests say: a million service tokens cost one dollar. */
-const USD_PER_MILLION = 1_000_000n;
 
 export type Books = {
   /** The story of a request, once it has ended; undefined for one that was refused. */
@@ -28,10 +25,7 @@ export function openBooks(gateway: Gateway): Books {
         story = await explain(database, String(requestId));
         return story?.record !== undefined;
       });
-      return explanation(story, {
-        usdPerMillion: usdRate(USD_PER_MILLION),
-        minimumHold: micro(0n),
-      }) as Story;
+      return explanation(story, { minimumHold: micro(0n) }) as Story;
     },
     close: () => database.close(),
   };
