@@ -163,7 +163,10 @@ function routeSection(
 }
 
 function exampleOf(title: string, needsKey: boolean, body: object | undefined): string {
-  const path = title.replace(/^\w+ /, '').replace('{model}', 'demo-chat');
+  const path = title
+    .replace(/^\w+ /, '')
+    .replace('{model}', 'demo-chat')
+    .replace('{request_id}', '$REQUEST_ID');
   const lines = [
     `curl ${EXAMPLE_URL}${path}`,
     ...(needsKey ? ['-H "Authorization: Bearer $TOLLGATE_KEY"'] : []),

@@ -18,6 +18,7 @@ export type RouteName =
   | 'model'
   | 'api_keys'
   | 'account'
+  | 'receipt'
   | 'playground_chat_completions'
   | 'playground_messages'
   | 'metrics'

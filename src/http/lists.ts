@@ -1,15 +1,17 @@
-// GET /v1/models, /v1/models/{slug or alias}, /v1/api-keys and /v1/account: what a key may know
-// about its own account. Not billed, and bounded per minute in a budget of their own.
+// GET /v1/models, /v1/models/{slug or alias}, /v1/api-keys, /v1/account and /v1/receipts/{request
+// id}: what a key may know about its own account. Not billed, and bounded per minute in a budget of
+// their own.
 
 import { type ModelPage, modelList, modelRecord } from '../catalog/model-record.ts';
 import { requireModel } from '../core/admit.ts';
-import { invalidRequest } from '../core/error.ts';
+import { GatewayError, invalidRequest } from '../core/error.ts';
 import type { OperatorState } from '../core/operator.ts';
 import { type MinuteBudgets, requireBudget } from '../generate/minute-budget.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
 import type { Books } from '../ledger/books.ts';
 import type { AccountLimits } from '../limits/contract.ts';
 import { accountView } from '../operations/account-view.ts';
+import { requestBill } from '../operations/request-bill.ts';
 
 export type ListDependencies = {
   readonly limits: AccountLimits;
@@ -121,3 +123,17 @@ export async function showAccount(
   const active = await dependencies.countActiveKeys(facts.accountId);
   return accountView(dependencies, facts, active, operator);
 }
+
+/** The same 404 for the request of another account as for an unknown one. */
+export async function showBill(
+  { books }: ListDependencies,
+  { accountId }: KeyFacts,
+  requestId: string,
+): Promise<unknown> {
+  const bill = await requestBill(books, accountId, requestId);
+  if (bill === undefined) throw new GatewayError('not_found', { message: NO_BILL });
+  return bill;
+}
+
+const NO_BILL =
+  'This account has no bill of a request with this id. A rejected request has none and costs nothing; those of archived months are not served here. Check the id: it is in the x-request-id header of the answer.';

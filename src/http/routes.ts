@@ -17,6 +17,7 @@ export const ROUTES = [
   { name: 'model', method: 'GET', path: '/v1/models/:model' },
   { name: 'api_keys', method: 'GET', path: '/v1/api-keys' },
   { name: 'account', method: 'GET', path: '/v1/account' },
+  { name: 'receipt', method: 'GET', path: '/v1/receipts/:request_id' },
   { name: 'health', method: 'GET', path: '/healthz' },
   { name: 'ready', method: 'GET', path: '/readyz' },
   { name: 'openapi', method: 'GET', path: '/openapi.json' },
@@ -30,9 +31,14 @@ export type ApiRoute = (typeof ROUTES)[number]['name'];
 
 /** Paths with their methods, for 405 answers. */
 const METHODS = [...Map.groupBy(ROUTES, ({ path }) => path)].map(([path, routes]) => ({
-  path: new RegExp(`^${path.replaceAll('.', '\\.').replace(':model', '.+')}$`),
+  path: patternOf(path),
   allow: routes.map(({ method }) => method).join(', '),
 }));
+
+function patternOf(path: string): RegExp {
+  const text = path.replaceAll('.', '\\.').replace(':model', '.+').replace(':request_id', '[^/]+');
+  return new RegExp(`^${text}$`);
+}
 
 /** The methods of a path; `undefined` for an unknown path. */
 export function allowedMethods(path: string): string | undefined {

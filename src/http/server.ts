@@ -19,7 +19,7 @@ import {
 } from './exchange.ts';
 import { answerCount, answerElsewhere, answerList } from './handlers.ts';
 import { answerOnce } from './keyed-request.ts';
-import { listKeys, listModels, showAccount, showModel } from './lists.ts';
+import { listKeys, listModels, showAccount, showBill, showModel } from './lists.ts';
 import { answerMetrics, answerReady, underOwnName } from './probes.ts';
 import { type ApiRoute, ROUTES } from './routes.ts';
 
@@ -191,6 +191,10 @@ function handlersOf(
       answerList(dependencies, open(request, server, 'api_keys'), listKeys),
     account: ({ request, server }) =>
       answerList(dependencies, open(request, server, 'account'), showAccount),
+    receipt: ({ request, server, params }) =>
+      answerList(dependencies, open(request, server, 'receipt'), (lists, facts) =>
+        showBill(lists, facts, params['request_id'] ?? ''),
+      ),
     health: () => Response.json({ status: 'ok', version }),
     ready: ({ request, server }) => ready(request, server),
     openapi: ({ request, server }) => openapi(request, server),

@@ -13,6 +13,7 @@ import { CHAT_FIELDS, MESSAGES_FIELDS } from './fields.ts';
 import { type AnswerHeaders, ETAG, GENERATED, REQUEST_ID } from './headers.ts';
 import { apiKeyList } from './key-answers.ts';
 import { health, readiness, service } from './probes.ts';
+import { receipt } from './receipt-answer.ts';
 
 type Parameter = {
   readonly name: string;
@@ -148,6 +149,22 @@ export const OPERATIONS: Readonly<Record<PublicRoute, OperationRecord>> = {
     summary: 'Get the account',
     description: 'Returns plan, balance, limits and what is used of them now.',
     answer: account,
+  },
+  receipt: {
+    ...reading,
+    summary: 'Get the bill of a request',
+    description:
+      'Returns what a request of the account has cost, whichever of its keys sent it. Free. Status 404 for rejected requests, archived ones and those of other accounts.',
+    parameters: [
+      {
+        name: 'request_id',
+        in: 'path',
+        description: 'The `x-request-id` of the answer.',
+        schema: Type.String({ minLength: 1, examples: ['req_019acb0a8f1f4c6f9d3e2b71a05c48d6'] }),
+      },
+    ],
+    answer: receipt,
+    codes: [...LOOK_CODES, 'not_found'],
   },
   health: {
     ...open,

@@ -348,6 +348,7 @@ describe('a key is checked on every path that needs one', () => {
     ['DELETE', '/v1/api-keys/key_1', 'chat'],
     ['POST', '/v1/api-keys/key_1/rotate', 'chat'],
     ['GET', '/v1/account', 'chat'],
+    ['GET', '/v1/receipts/req_1', 'chat'],
   ];
 
   test.each(PROTECTED)('%s %s', async (method, path, format) => {

@@ -250,7 +250,10 @@ describe('requests in progress', () => {
     expect(headers.get('x-svc-tokens-debited')).toBe('16.4');
     const { events } = await stream;
     const bill = JSON.stringify(events.map(({ json }) => json));
-    expect(bill).toContain('"svc_tokens_debited":"16.4","svc_cost_usd":"0.0000164"');
+    const cost = { svc_tokens_debited: '16.4', svc_cost_usd: '0.0000164' };
+    expect(bill).toContain(JSON.stringify(cost).slice(1, -1));
+    const receipt = await get(caller, `/v1/receipts/${headers.get('x-request-id')}`);
+    expect(receipt.json).toMatchObject(cost);
   });
 });
 

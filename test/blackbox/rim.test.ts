@@ -317,6 +317,8 @@ describe('paths and methods', () => {
     ['DELETE', '/v1/models/ok', 'method_not_allowed', 'chat', 'GET'],
     ['DELETE', '/v1/models/vendor/ok', 'method_not_allowed', 'chat', 'GET'],
     ['POST', '/v1/account', 'method_not_allowed', 'chat', 'GET'],
+    ['POST', '/v1/receipts/req_1', 'method_not_allowed', 'chat', 'GET'],
+    ['GET', '/v1/receipts/', 'not_found', 'chat'],
     ['POST', '/healthz', 'method_not_allowed', 'chat', 'GET'],
     ['POST', '/readyz', 'method_not_allowed', 'chat', 'GET'],
     ['POST', '/', 'method_not_allowed', 'chat', 'GET, HEAD'],

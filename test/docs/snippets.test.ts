@@ -73,10 +73,12 @@ describe('snippets', () => {
 
   test.skipIf(Bun.which('curl') === null)('curl: every line is answered', async () => {
     const failing = 'curl() { command curl --silent --show-error --fail "$@"; }\n';
+    const { headers } = await generate(account, 'chat', 'demo-chat');
+    const request = { REQUEST_ID: headers.get('x-request-id') ?? '' };
     const results = await Promise.all(
       curls.map(async (block) => {
         const ownKey = block.replace(/^export TOLLGATE_KEY=.*$/m, '');
-        return { block, ...(await runSnippet(['sh', '-c', failing + here(ownKey)])) };
+        return { block, ...(await runSnippet(['sh', '-c', failing + here(ownKey)], request)) };
       }),
     );
     for (const { block, code, stdout, stderr } of results) {
@@ -199,9 +201,11 @@ describe('snippets', () => {
     const chat = await generateStream(other, 'chat', 'demo-chat');
     const messages = await generateStream(other, 'messages', 'demo-chat');
     const delta = messages.events.find((event) => event.event === 'message_delta');
+    const bill = await get(other, `/v1/receipts/${chat.headers.get('x-request-id')}`);
     expect(shownOn(customerPage('bill')).map(shape)).toEqual([
       shape(chat.events.at(-2)?.json),
       shape(delta?.json),
+      shape(bill.json),
     ]);
     const { json } = await generate(other, 'chat', 'demo-chat');
     expect(shownOn(read('README.md')).map(shape)).toEqual([shape(json['usage'])]);

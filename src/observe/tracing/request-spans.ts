@@ -31,6 +31,7 @@ const ROUTES: Readonly<Record<RouteName, readonly [method: string, path: string]
   model: ['GET', '/v1/models/:model'],
   api_keys: ['GET', '/v1/api-keys'],
   account: ['GET', '/v1/account'],
+  receipt: ['GET', '/v1/receipts/:request_id'],
   metrics: ['GET', '/metrics'],
   playground_chat_completions: undefined,
   playground_messages: undefined,

@@ -35,6 +35,7 @@ const ENDPOINTS: Readonly<Record<string, string>> = {
   model: '/v1/models/{id}',
   account: '/v1/account',
   api_keys: '/v1/api-keys',
+  receipt: '/v1/receipts/{request_id}',
   playground_chat_completions: t('Playground'),
   playground_messages: t('Playground'),
 };
