@@ -2,7 +2,17 @@
 
 import { Type } from '@sinclair/typebox';
 import { BASES } from '../core/generation.ts';
-import { count, decimal, instant, named, nullable, oneOf, outcome } from './answers.ts';
+import { count, decimal, estimated, instant, named, nullable, oneOf, outcome } from './answers.ts';
+
+const estimate = named('UsageEstimate', {
+  counted_input_tokens: Type.Optional(count),
+  input_ratio_percent: Type.Optional(count),
+  seen_output_tokens: count,
+  unseen_ms: count,
+  tokens_after_unseen_time: count,
+  output_tokens_per_second: count,
+  output_tokens_max: Type.Optional(count),
+});
 
 const usage = named('BilledUsage', {
   basis: oneOf(...BASES),
@@ -14,6 +24,7 @@ const usage = named('BilledUsage', {
   cached_explicit_tokens: Type.Optional(count),
   cache_write_long_tokens: Type.Optional(count),
   service_tier: Type.Optional(Type.String()),
+  estimate: Type.Optional(estimate),
 });
 
 export const receipt = named('Receipt', {
@@ -28,6 +39,7 @@ export const receipt = named('Receipt', {
   usage: nullable(usage),
   svc_tokens_debited: nullable(decimal),
   svc_cost_usd: nullable(decimal),
+  svc_estimated: estimated,
   receipt: nullable(
     Type.Object({
       hash: Type.String({ description: 'SHA-256 of `body`, in lower-case hex.' }),

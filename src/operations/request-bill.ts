@@ -62,5 +62,6 @@ function endedBill({ usage, debited, usdPerMillion, ...receipt }: RequestReceipt
     },
     svc_tokens_debited: formatTokens(debited),
     svc_cost_usd: formatUsd(debited, usdPerMillion),
+    ...(usage.estimate !== undefined && { svc_estimated: true }),
   } as const;
 }

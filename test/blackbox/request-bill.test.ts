@@ -36,7 +36,10 @@ describeOnEachDatabase('the bill of a request', () => {
   beforeAll(async () => {
     upstream = await startUpstream({ begun });
     gateway = await startGateway({
-      catalog: catalogFor(upstream, ['begun', 'ok'], { upstream: { profile: 'deepseek' } }),
+      catalog: catalogFor(upstream, ['begun', 'ok', 'stall-after-head'], {
+        upstream: { cancel_stops_billing: true },
+      }),
+      environment: { SILENT_COMMIT_SECONDS: '0.3' },
     });
     other = await gateway.createAccount();
   });
@@ -109,6 +112,8 @@ describeOnEachDatabase('the bill of a request', () => {
         ended_at: expect.any(String),
         usage: expect.objectContaining({ basis: 'estimated' }),
         svc_tokens_debited: String(debited),
+        // On a slow machine the upstream is silent for long enough.
+        ...('estimate' in (bill['usage'] as Json) ? { svc_estimated: true } : {}),
         svc_cost_usd: (debited / 1e6).toFixed(7).replace(/0+$/, ''),
         receipt: { hash: expect.any(String), body: expect.any(String) },
       });
@@ -123,6 +128,23 @@ describeOnEachDatabase('the bill of a request', () => {
       });
     },
   );
+
+  test('a charge for what was not seen has the numbers of its estimate', async () => {
+    const { own } = await payer();
+    const leaving = new AbortController();
+    const model = 'stall-after-head';
+    const { headers } = await openStream(own, 'chat', model, {}, leaving.signal);
+    leaving.abort();
+    const bill = await billOf(own, headers.get('x-request-id'));
+    const { estimate, output_tokens } = bill['usage'] as {
+      readonly estimate: Readonly<Record<string, number>>;
+      readonly output_tokens: number;
+    };
+    const { unseen_ms: ms = 0, output_tokens_per_second: pace = 0 } = estimate;
+    expect([bill['svc_estimated'], ms >= 300, output_tokens > 0]).toEqual([true, true, true]);
+    const most = estimate['output_tokens_max'] ?? Number.POSITIVE_INFINITY;
+    expect(output_tokens).toBe(Math.min(most, Math.floor((ms * pace) / 1_000)));
+  });
 
   test.each(FORMATS)('the bill is the one at the end of a %s stream', async (format) => {
     const { own, colleague } = await payer();
