@@ -36,7 +36,9 @@ let rig: Rig;
 
 describeInBrowser('the content of the playground', ({ visit }) => {
   beforeAll(async () => {
-    rig = await openRig(['echo-message', 'ok', SLOW]);
+    rig = await openRig(['echo-message', 'ok', SLOW], {
+      upstream: { cancel_stops_billing: true },
+    });
   });
   afterAll(() => rig.close());
 
@@ -131,7 +133,7 @@ describeInBrowser('the content of the playground', ({ visit }) => {
     await two.getByText(/Charged .*tokens\/s/).waitFor();
     await one.getByText('a a a a').waitFor();
     await page.getByRole('button', { name: `Stop ${SLOW}` }).click();
-    await one.getByText(/Stopped: output so far is charged.*first token after.* total/).waitFor();
+    await one.getByText(/Stopped · Charged .*, an estimate · first token after.* total/).waitFor();
     expect(await one.locator('.turn.assistant h3').textContent()).toBe(SLOW);
     expect(await two.locator('.turn.assistant h3').textContent()).toBe('echo-message');
     await expectClean(visitor);

@@ -12,7 +12,9 @@ let rig: Rig;
 
 describeInBrowser('the playground', ({ visit }) => {
   beforeAll(async () => {
-    rig = await openRig(['reasoning', SLOW, 'tool-round', 'echo-message']);
+    rig = await openRig(['reasoning', SLOW, 'stall-before', 'tool-round', 'echo-message'], {
+      upstream: { cancel_stops_billing: true },
+    });
   });
   afterAll(() => rig.close());
 
@@ -47,7 +49,8 @@ describeInBrowser('the playground', ({ visit }) => {
   test('what is written so far is there before the end, and Stop ends it with what was charged', async () => {
     await using visitor = await visit(`${rig.gateway.url}/dashboard`);
     const { page } = visitor;
-    await openSignedIn(visitor, await rig.newCustomer(), '/playground');
+    const customer = await rig.newCustomer();
+    await openSignedIn(visitor, customer, '/playground');
     await page.getByLabel('Model', { exact: true }).selectOption(SLOW);
     await page.getByLabel('Message', { exact: true }).fill('Hello?');
     await page.getByRole('button', { name: 'Send' }).click();
@@ -55,7 +58,23 @@ describeInBrowser('the playground', ({ visit }) => {
     await expectText(page, /About \$[\d.]+ \([\d.]+ service tokens\) so far/);
     await expectText(page, 'a a a a');
     await page.getByRole('button', { name: 'Stop' }).click();
-    await expectText(page, /Stopped: output so far is charged/);
+    await expectText(page, /Stopped · Charged \$[\d.]+ \([\d.]+ service tokens\), an estimate/);
+    const bill = (await page.locator('.bill').textContent()) ?? '';
+    const { json } = await customer.session.get('/ledger');
+    const [entry] = json['data'] as { readonly amount: string }[];
+    expect(entry?.amount).toBe(`-${/\(([\d.]+) service tokens\)/.exec(bill)?.[1]}`);
+    await expectClean(visitor);
+    // A request that is stopped before its answer has no id in the page.
+    await page.getByLabel('Model', { exact: true }).selectOption('stall-before');
+    await page.getByLabel('Message', { exact: true }).fill('Hello?');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await rig.upstream.waitFor(({ requests }) => requests.at(-1)?.model === 'stall-before');
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await expectText(page, 'Stopped before the answer began.');
+    await expectText(
+      page,
+      'The prompt and what the model made are charged, unseen thinking by an estimate',
+    );
     await expectClean(visitor);
   });
 

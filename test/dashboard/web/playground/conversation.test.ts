@@ -148,14 +148,21 @@ test('an error behind content keeps the content and has its bill', async () => {
   const { conversation, ask, sent, write, end } = rig();
   const asked = ask();
   await waitUntil(() => sent.length === 1);
-  const error = { message: 'It broke.', code: 'provider_unavailable', svc_tokens_debited: '7' };
+  const error = {
+    ...{ message: 'It broke.', code: 'provider_unavailable' },
+    ...{ svc_tokens_debited: '7', svc_estimated: true },
+  };
   await write(
     `${chunk({ content: 'Good' })}data: ${JSON.stringify({ error })}\n\ndata: [DONE]\n\n`,
   );
   await end();
   await asked;
   expect(conversation.turns.value[1]).toMatchObject({
-    answer: { text: 'Good', bill: { tokens: '7' }, problem: { message: 'It broke.' } },
+    answer: {
+      text: 'Good',
+      bill: { tokens: '7', isEstimate: true },
+      problem: { message: 'It broke.' },
+    },
     facts: { end: 'failed' },
   });
 });

@@ -120,7 +120,10 @@ test('a stream that was read leaves nothing of an answer out', () => {
     calls: [{ id: 'call_1', name: 'get_weather', arguments: '{"city":"Paris"}' }],
     finish: 'tool_calls',
     usage: { input: 10, cached: 0, output: 5 },
-    bill: { tokens: '20', usd: '0.00002', balance: 'BALANCE', isFallback: false },
+    bill: {
+      ...{ tokens: '20', usd: '0.00002', balance: 'BALANCE' },
+      ...{ isFallback: false, isEstimate: false },
+    },
     problem: undefined,
   };
   expect(read('chat', called.chat)).toEqual(expected);

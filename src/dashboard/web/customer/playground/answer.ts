@@ -12,6 +12,8 @@ type Bill = {
   readonly balance: string | undefined;
   /** Whether a fallback model answered. */
   readonly isFallback: boolean;
+  /** Whether an estimate of unseen output is in it. */
+  readonly isEstimate: boolean;
 };
 
 type Usage = { readonly input: number; readonly cached: number; readonly output: number };
@@ -53,6 +55,7 @@ export type BillFields = {
   readonly svc_cost_usd?: string;
   readonly svc_balance_tokens?: string;
   readonly svc_fallback_used?: boolean;
+  readonly svc_estimated?: boolean;
 };
 
 export type ErrorFields = BillFields & {
@@ -69,6 +72,7 @@ export function readBill(fields: BillFields | undefined): Bill | undefined {
     usd: fields.svc_cost_usd ?? '',
     balance: fields.svc_balance_tokens,
     isFallback: fields.svc_fallback_used === true,
+    isEstimate: fields.svc_estimated === true,
   };
 }
 

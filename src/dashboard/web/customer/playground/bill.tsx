@@ -1,10 +1,13 @@
 // What an answer cost and how fast it was.
 
+import { useEffect } from 'preact/hooks';
 import { Link } from 'wouter-preact';
+import type { RequestHistoryRecord } from '../../../records/customer-request.ts';
 import type { PricingRecord } from '../../../records/model.ts';
 import { t } from '../../text/t.ts';
 import { formatUsd } from '../../ui/amount-text.ts';
 import { formatCount, formatMilliseconds, formatTokens, roundDecimal } from '../../ui/format.ts';
+import { useResource } from '../../ui/resource.ts';
 import type { Answer } from './answer.ts';
 import type { Running } from './conversation.ts';
 import { costOf, estimateTokens } from './cost.ts';
@@ -16,13 +19,7 @@ export function BillLine({ answer, facts }: { readonly answer: Answer; readonly 
   const { requestId, firstMs, totalMs, model, end } = facts;
   const speed = speedOf(usage?.output, facts);
   const parts = [
-    bill === undefined
-      ? undefined
-      : t('Charged {usd} ({tokens} service tokens)', {
-          usd: formatUsd(bill.usd),
-          tokens: formatTokens(bill.tokens),
-        }),
-    end === 'stopped' ? t('Stopped: output so far is charged') : undefined,
+    bill === undefined ? undefined : chargeWords(bill),
     usage === undefined ? undefined : tokensWords(usage),
     firstMs === undefined
       ? undefined
@@ -40,6 +37,13 @@ export function BillLine({ answer, facts }: { readonly answer: Answer; readonly 
   ].filter((part) => part !== undefined);
   return (
     <p class="bill">
+      {end === 'stopped' && `${t('Stopped')} · `}
+      {end === 'stopped' && bill === undefined && (
+        <>
+          <StoppedCharge requestId={requestId} />
+          {' · '}
+        </>
+      )}
       {parts.join(' · ')}
       {requestId !== undefined && (
         <>
@@ -49,6 +53,38 @@ export function BillLine({ answer, facts }: { readonly answer: Answer; readonly 
       )}
     </p>
   );
+}
+
+type Charge = Pick<NonNullable<Answer['bill']>, 'usd' | 'tokens' | 'isEstimate'>;
+
+function chargeWords({ usd, tokens, isEstimate }: Charge): string {
+  const amounts = { usd: formatUsd(usd), tokens: formatTokens(tokens) };
+  const charge = t('Charged {usd} ({tokens} service tokens)', amounts);
+  return isEstimate ? t('{charge}, an estimate', { charge }) : charge;
+}
+
+const STILL_RUNNING_MS = 1_000;
+
+/**
+ * What a stopped request cost. Its answer was left before the bill, so it is read from the books once
+ * the request has ended.
+ */
+export function StoppedCharge({ requestId }: { readonly requestId: string | undefined }) {
+  const path = requestId === undefined ? undefined : `/requests/${requestId}`;
+  const { data, reload } = useResource<RequestHistoryRecord>(path);
+  const history = data.value;
+  useEffect(() => {
+    if (history?.booked !== null) return;
+    const timer = setTimeout(reload, STILL_RUNNING_MS);
+    return () => clearTimeout(timer);
+  }, [history]);
+  if (history === undefined || history.booked === null) {
+    return (
+      <>{t('The prompt and what the model made are charged, unseen thinking by an estimate')}</>
+    );
+  }
+  const { debited: tokens, debited_usd: usd } = history.booked;
+  return <>{chargeWords({ usd, tokens, isEstimate: history.usage?.basis !== 'reported' })}</>;
 }
 
 function tokensWords(usage: NonNullable<Answer['usage']>): string {

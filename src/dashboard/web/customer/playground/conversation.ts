@@ -165,7 +165,7 @@ function isWhole({ arguments: json }: Answer['calls'][number]): boolean {
   }
 }
 
-const STOPPED: Omit<Problem, 'requestId'> = {
+export const STOPPED: Omit<Problem, 'requestId'> = {
   message: t('Stopped before the answer began.'),
   code: 'stopped',
   param: undefined,

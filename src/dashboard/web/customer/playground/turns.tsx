@@ -9,8 +9,8 @@ import { Button, CopyButton } from '../../ui/button.tsx';
 import { Alert } from '../../ui/parts.tsx';
 import { Badge } from '../../ui/text.tsx';
 import type { Answer, Problem, ToolCall } from './answer.ts';
-import { BillLine, RunningBill } from './bill.tsx';
-import type { Running } from './conversation.ts';
+import { BillLine, RunningBill, StoppedCharge } from './bill.tsx';
+import { type Running, STOPPED } from './conversation.ts';
 import { Markdown } from './markdown.tsx';
 import { Pictures } from './picture-view.tsx';
 import type { Turn } from './request.ts';
@@ -141,6 +141,11 @@ export function ProblemAlert({
   return (
     <Alert tone="danger" actions={actions}>
       <p>{message}</p>
+      {code === STOPPED.code && (
+        <p>
+          <StoppedCharge requestId={requestId} />
+        </p>
+      )}
       <p class="request-id">
         <code>{code}</code>{' '}
         {param !== undefined && <>{rich('in {param}', { param: <code>{param}</code> })}</>}
