@@ -15,8 +15,7 @@ import { GIVEN_UP, type UpstreamClient } from '../../src/upstream/transport.ts';
 import { temporaryDirectory } from '../support/database.ts';
 import { closeBooks, NOW, type OpenBooks, openBooks } from '../support/ledger.ts';
 import { chatUpstream, TIMEOUTS } from '../support/model.ts';
-import { flatPrice } from '../support/price.ts';
-import { alwaysAt } from '../support/price.ts';
+import { alwaysAt, flatPrice } from '../support/price.ts';
 import { candidate } from './fixtures.ts';
 import { catalogWith, openPipeline, planWith, reads, TOKEN } from './rig.ts';
 
@@ -45,7 +44,7 @@ type Case = {
     | { readonly kind: 'stays' }
     | { readonly kind: 'leaves'; readonly atMs: number }
     | { readonly kind: 'stops'; readonly atMs: number }
-    | { readonly kind: 'broke'; readonly atMs: number }
+    | { readonly kind: 'broke' }
     | { readonly kind: 'timer'; readonly atMs: number };
   readonly maxTokens: number;
 };
@@ -116,6 +115,26 @@ const MESSAGES = {
     event({ type: 'message_stop' }),
 };
 
+/** The whole answer, whose text is all that the phases show. */
+function wholeOf(which: Case): string {
+  const { pace, phases } = which;
+  const tokens = (all: readonly Phase[]): number =>
+    all.reduce((sum, { ms }) => sum + Math.round((ms * pace) / 1_000), 0);
+  const made = tokens(phases);
+  const shown = tokens(phases.filter(({ shows }) => shows));
+  const content = 'x'.repeat(shown);
+  if (which.profile === 'anthropic') {
+    const usage = { input_tokens: PROMPT_REPORT, output_tokens: made };
+    const text = [{ type: 'text', text: content }];
+    const head = { id: 'm', type: 'message', role: 'assistant' };
+    return JSON.stringify({ ...head, content: text, stop_reason: 'end_turn', usage });
+  }
+  const details = { completion_tokens_details: { reasoning_tokens: made - shown } };
+  const usage = { prompt_tokens: PROMPT_REPORT, completion_tokens: made, ...details };
+  const message = { role: 'assistant', content };
+  return JSON.stringify({ choices: [{ index: 0, message, finish_reason: 'stop' }], usage });
+}
+
 async function turns(): Promise<void> {
   for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -123,44 +142,66 @@ async function turns(): Promise<void> {
 /** Virtual time, whose timers fire as it passes. */
 function createWorld() {
   let nowMs = 0;
+  let working = 0;
   const deadlines = createDeadlines(() => nowMs);
   const startTimer: StartTimer = (afterMs, fire) => deadlines.start(afterMs, fire);
   return {
     now: () => nowMs,
     deadlines,
     startTimer,
+    /** Passes time while no upstream does: the pause before another attempt. */
+    async passIdle(isDone: () => boolean): Promise<void> {
+      for (let idle = 0; !isDone(); idle = working > 0 ? 0 : idle + 1) {
+        await turns();
+        if (working > 0 || idle < IDLE_TURNS) continue;
+        nowMs += 100;
+        deadlines.sweep();
+      }
+    },
     /** Passes time in steps, until then or until `isOver`. */
     async passTo(at: number, isOver: () => boolean): Promise<void> {
+      working += 1;
       while (nowMs < at && !isOver()) {
         nowMs = Math.min(at, nowMs + 1_000);
         deadlines.sweep();
         await turns();
       }
+      working -= 1;
     },
   };
 }
 
+/** Nothing but time moves a request on that has been idle for so many turns. */
+const IDLE_TURNS = 200;
+
 type World = ReturnType<typeof createWorld>;
 
-/** One attempt is made; `endedAt` is when the gateway closed it, or when it had ended. */
+/** `workedMs` is how long all attempts worked, until each ended or the gateway closed it. */
 function upstreamOf(which: Case, world: World, leave: () => void) {
-  const seen = { endedAt: undefined as number | undefined, calls: 0 };
+  const seen = { workedMs: 0, calls: 0, mostTokens: 0 };
   const client: UpstreamClient = {
     async send({ body, signal }) {
       seen.calls += 1;
       const begunAt = world.now();
       const frames = [...framesOf(which)];
-      const streams = (JSON.parse(body) as { stream?: boolean }).stream === true;
+      const sent = JSON.parse(body) as Readonly<Record<string, unknown>>;
+      const streams = sent['stream'] === true;
+      seen.mostTokens += Number(sent['max_tokens'] ?? sent['max_completion_tokens']);
       const isOver = () => signal.aborted;
+      let hasEnded = false;
+      const end = (): void => {
+        if (!hasEnded) seen.workedMs += world.now() - begunAt;
+        hasEnded = true;
+      };
+      signal.addEventListener('abort', end);
       const passTo = async (at: number): Promise<void> => {
-        const { end } = which;
-        if (end.kind === 'leaves' && begunAt + end.atMs <= begunAt + at) {
-          await world.passTo(begunAt + end.atMs, isOver);
+        const { end: how } = which;
+        if (how.kind === 'leaves' && how.atMs <= at) {
+          await world.passTo(begunAt + how.atMs, isOver);
           leave();
           await turns();
         }
         await world.passTo(begunAt + at, isOver);
-        if (signal.aborted) seen.endedAt ??= world.now();
       };
       return {
         status: 200,
@@ -169,8 +210,8 @@ function upstreamOf(which: Case, world: World, leave: () => void) {
           const last = frames.at(-1)?.at ?? 0;
           await passTo(last);
           if (signal.aborted) return GIVEN_UP;
-          seen.endedAt ??= world.now();
-          throw new Error('no case lets a whole answer come');
+          end();
+          return wholeOf(which);
         },
         reader: () => ({
           async read() {
@@ -178,11 +219,11 @@ function upstreamOf(which: Case, world: World, leave: () => void) {
             if (next === undefined) return { done: true };
             await passTo(next.at);
             if (signal.aborted) throw new Error('aborted');
-            if (frames.length === 0) seen.endedAt ??= world.now();
+            if (frames.length === 0) end();
             return { done: false, value: Buffer.from(next.text) };
           },
           async cancel() {
-            seen.endedAt ??= world.now();
+            end();
           },
         }),
       };
@@ -256,7 +297,7 @@ async function play(which: Case) {
     ...(which.end.kind === 'stops' && { stop: ['S'] }),
     messages: [{ role: 'user', content: 'x'.repeat(PROMPT_REPORT) }],
   });
-  const answer = await generate(dependencies, call(requestId, { readBody, signal: client.signal }))
+  const answer = generate(dependencies, call(requestId, { readBody, signal: client.signal }))
     .then(async (generated) => {
       if (generated.kind === 'stream') {
         const left = new Promise((done) => client.signal.addEventListener('abort', done));
@@ -265,45 +306,72 @@ async function play(which: Case) {
       return generated.kind;
     })
     .catch((error: unknown) => error);
-  await inFlight.idle();
+  let isIdle = false;
+  inFlight.idle().then(() => {
+    isIdle = true;
+  });
+  await world.passIdle(() => isIdle);
   const story = await open.books.explain(requestId);
-  if (story?.record === undefined) throw new Error(`there is no record of ${String(answer)}`);
-  const workedMs = seen.endedAt ?? world.now();
+  if (story?.record === undefined) throw new Error('there is no record');
   const { record } = story;
-  const all = which.phases.reduce((sum, { ms }) => sum + ms, 0);
-  const made = Math.round((Math.min(workedMs, all * seen.calls) * which.pace) / 1_000);
-  return { record, made, seen, prompt: PROMPT_REPORT, counted: story.hold.promptTokens, answer };
+  const made = Math.round((seen.workedMs * which.pace) / 1_000);
+  await answer;
+  return { record, made, seen, prompt: PROMPT_REPORT, counted: story.hold.promptTokens };
 }
 
 const aPhase = fc.record({ shows: fc.boolean(), ms: fc.integer({ min: 10, max: 400 }) });
-const phases = fc
-  .array(aPhase, { minLength: 1, maxLength: 5 })
-  .map((all) => all.map(({ shows, ms }) => ({ shows, ms: ms * CHUNK_MS })));
+/** In percent of all of the answer's time. */
+const share = fc.integer({ min: 1, max: 120 });
 
-const aCase: fc.Arbitrary<Case> = fc.record({
-  profile: fc.constantFrom('openai' as const, 'anthropic' as const),
-  reasons: fc.constant(true),
-  stream: fc.boolean(),
-  pace: fc.constantFrom(40, 100, 200, 400),
-  phases,
-  end: fc.oneof(
-    fc.record({ kind: fc.constant('leaves' as const), atMs: fc.integer({ min: 500, max: 60_000 }) }),
-    fc.record({ kind: fc.constant('stops' as const), atMs: fc.integer({ min: 500, max: 60_000 }) }),
-    fc.constant({ kind: 'stays' as const }),
-  ),
-  maxTokens: fc.constant(100_000),
-});
+type Drawn = {
+  readonly profile: Case['profile'];
+  readonly stream: boolean;
+  readonly pace: number;
+  readonly phases: readonly Phase[];
+  readonly kind: Case['end']['kind'];
+  readonly share: number;
+  readonly isShort: boolean;
+};
+
+function caseOf({ profile, stream, pace, phases, kind, share, isShort }: Drawn): Case {
+  // A short answer that is not streamed comes in one piece.
+  const ms = isShort ? 8 : CHUNK_MS;
+  const scaled = phases.map((phase) => ({ ...phase, ms: phase.ms * ms }));
+  const all = scaled.reduce((sum, phase) => sum + phase.ms, 0);
+  const atMs = Math.max(1, Math.round((all * share) / 100));
+  const end = kind === 'stays' || kind === 'broke' ? { kind } : { kind, atMs };
+  // The prompt is read, and nothing has come: the timer ends two attempts.
+  const silence = [{ shows: false, ms: 100 * atMs }];
+  return {
+    ...{ profile, reasons: true, stream: stream || kind === 'timer', pace, end },
+    phases: kind === 'timer' ? silence : scaled,
+    maxTokens: isShort ? 4_000 : 100_000,
+  };
+}
+
+const aCase: fc.Arbitrary<Case> = fc
+  .record({
+    profile: fc.constantFrom('openai' as const, 'anthropic' as const),
+    stream: fc.boolean(),
+    pace: fc.constantFrom(40, 100, 200, 400),
+    phases: fc.array(aPhase, { minLength: 1, maxLength: 5 }),
+    kind: fc.constantFrom('leaves', 'leaves', 'stops', 'stays', 'broke', 'timer'),
+    share,
+    isShort: fc.boolean(),
+  })
+  .map(caseOf);
 
 test('law: no way to end an answer moves its price by more than a quarter', async () => {
   await fc.assert(
     fc.asyncProperty(aCase, async (which) => {
-      const { record, made, prompt, counted } = await play(which);
-      const read = Math.max(which.pace, CHUNK_MS) / 4;
+      const { record, made, seen, prompt, counted } = await play(which);
+      // What is made in a second, which is how often the balance is asked for unseen work.
+      const read = which.end.kind === 'broke' ? which.pace : which.pace / 4;
       const charged = Number(record.charged / TOKEN);
-      const least = Math.min(prompt, counted);
-      const most = Math.max(prompt, counted);
-      expect(charged).toBeLessThanOrEqual(most + 1.25 * made + read);
-      expect(charged).toBeGreaterThanOrEqual(least + 0.75 * made - read);
+      // Its upstream was sent a lower bound where the balance did not cover the caller's.
+      const bounded = Math.min(made, seen.mostTokens);
+      expect(charged).toBeLessThanOrEqual(Math.max(prompt, counted) + 1.25 * bounded + read);
+      expect(charged).toBeGreaterThanOrEqual(Math.min(prompt, counted) + 0.75 * bounded - read);
       if (record.details.estimate === undefined) return;
       const { outputTokens, inputTokens = record.inputTokens } = recompute(record.details.estimate);
       expect([inputTokens, outputTokens]).toEqual([record.inputTokens, record.outputTokens]);
