@@ -31,14 +31,11 @@ export type ApiRoute = (typeof ROUTES)[number]['name'];
 
 /** Paths with their methods, for 405 answers. */
 const METHODS = [...Map.groupBy(ROUTES, ({ path }) => path)].map(([path, routes]) => ({
-  path: patternOf(path),
+  path: new RegExp(
+    `^${path.replaceAll('.', '\\.').replace(':model', '.+').replace(/:\w+/, '[^/]+')}$`,
+  ),
   allow: routes.map(({ method }) => method).join(', '),
 }));
-
-function patternOf(path: string): RegExp {
-  const text = path.replaceAll('.', '\\.').replace(':model', '.+').replace(':request_id', '[^/]+');
-  return new RegExp(`^${text}$`);
-}
 
 /** The methods of a path; `undefined` for an unknown path. */
 export function allowedMethods(path: string): string | undefined {

@@ -2,9 +2,9 @@
 // for clients that left before it, with the receipt.
 
 import { isoTime } from '../core/calendar.ts';
+import { parseJson } from '../core/json.ts';
 import { formatTokens, formatUsd } from '../core/money.ts';
-import { type RequestReceipt, receiptBody } from '../core/receipt.ts';
-import { namedDetails } from '../core/usage-details.ts';
+import { receiptBody } from '../core/receipt.ts';
 import type { Books } from '../ledger/books.ts';
 
 /** `undefined` for an unknown request, an archived one, and one of another account. */
@@ -13,55 +13,23 @@ export async function requestBill(
   accountId: string,
   requestId: string,
 ) {
+  const head = { object: 'receipt', request_id: requestId } as const;
   const running = await books.running(requestId);
-  if (running !== undefined) {
-    return running.accountId === accountId ? runningBill(requestId, running) : undefined;
+  if (running?.accountId === accountId) {
+    const { model, startedAt } = running;
+    return { ...head, status: 'in_progress', model, started_at: isoTime(startedAt) } as const;
   }
   const { receipt, hash } = (await books.receipt(requestId)) ?? {};
   if (receipt?.kind !== 'request' || receipt.accountId !== accountId) return undefined;
-  return { ...endedBill(receipt), receipt: { hash, body: receiptBody(receipt) } };
-}
-
-type Running = NonNullable<Awaited<ReturnType<Books['running']>>>;
-
-function runningBill(requestId: string, { model, startedAt }: Running) {
+  const { debited, usdPerMillion } = receipt;
+  const body = receiptBody(receipt);
+  const stated = parseJson(body) as Readonly<Record<string, unknown>>;
+  const { model, model_served, outcome, started_at, ended_at, usage } = stated;
   return {
-    object: 'receipt',
-    request_id: requestId,
-    status: 'in_progress',
-    model,
-    model_served: null,
-    outcome: null,
-    started_at: isoTime(startedAt),
-    ended_at: null,
-    usage: null,
-    svc_tokens_debited: null,
-    svc_cost_usd: null,
-    receipt: null,
-  } as const;
-}
-
-function endedBill({ usage, debited, usdPerMillion, ...receipt }: RequestReceipt) {
-  return {
-    object: 'receipt',
-    request_id: receipt.requestId,
-    status: 'ended',
-    model: receipt.model,
-    model_served: receipt.modelServed,
-    outcome: receipt.outcome,
-    started_at: isoTime(receipt.startedAt),
-    ended_at: isoTime(receipt.endedAt),
-    usage: {
-      basis: usage.basis,
-      input_tokens: usage.inputTokens,
-      cached_input_tokens: usage.cachedInputTokens,
-      cache_write_tokens: usage.cacheWriteTokens,
-      output_tokens: usage.outputTokens,
-      reasoning_tokens: usage.reasoningTokens,
-      ...namedDetails(usage),
-    },
+    ...{ ...head, status: 'ended', model, model_served, outcome, started_at, ended_at, usage },
     svc_tokens_debited: formatTokens(debited),
     svc_cost_usd: formatUsd(debited, usdPerMillion),
-    ...(usage.estimate !== undefined && { svc_estimated: true }),
+    ...(receipt.usage.estimate !== undefined && { svc_estimated: true }),
+    receipt: { hash, body },
   } as const;
 }

@@ -33,11 +33,25 @@ describeOnEachDatabase('the bill of a request', () => {
     await exchange.untilGone();
   };
 
+  /** Thinks without showing it. */
+  const thinks: Behaviour = async (exchange) => {
+    const { dialect, model } = exchange.request;
+    streamHead(exchange);
+    exchange.write(
+      streamFrames(dialect, model, { pieces: [{ text: ' a' }], finish: 'stop' })[0] ?? '',
+    );
+    while (!exchange.gone()) {
+      exchange.write(': thinking\n\n');
+      await exchange.sleep(20);
+    }
+  };
+
   beforeAll(async () => {
-    upstream = await startUpstream({ begun });
+    upstream = await startUpstream({ begun, thinks });
     gateway = await startGateway({
-      catalog: catalogFor(upstream, ['begun', 'ok', 'stall-after-head'], {
-        upstream: { cancel_stops_billing: true },
+      catalog: catalogFor(upstream, ['begun', 'ok', 'thinks'], {
+        upstream: { profile: 'openai' },
+        models: { thinks: { tokens_per_second: 1_000 } },
       }),
       environment: { SILENT_COMMIT_SECONDS: '0.3' },
     });
@@ -89,14 +103,7 @@ describeOnEachDatabase('the bill of a request', () => {
           request_id: id,
           status: 'in_progress',
           model: 'begun',
-          model_served: null,
-          outcome: null,
           started_at: expect.any(String),
-          ended_at: null,
-          usage: null,
-          svc_tokens_debited: null,
-          svc_cost_usd: null,
-          receipt: null,
         },
       ]);
       leaving.abort();
@@ -132,8 +139,7 @@ describeOnEachDatabase('the bill of a request', () => {
   test('a charge for what was not seen has the numbers of its estimate', async () => {
     const { own } = await payer();
     const leaving = new AbortController();
-    const model = 'stall-after-head';
-    const { headers } = await openStream(own, 'chat', model, {}, leaving.signal);
+    const { headers } = await openStream(own, 'chat', 'thinks', {}, leaving.signal);
     leaving.abort();
     const bill = await billOf(own, headers.get('x-request-id'));
     const { estimate, output_tokens } = bill['usage'] as {
@@ -141,7 +147,7 @@ describeOnEachDatabase('the bill of a request', () => {
       readonly output_tokens: number;
     };
     const { unseen_ms: ms = 0, output_tokens_per_second: pace = 0 } = estimate;
-    expect([bill['svc_estimated'], ms >= 300, output_tokens > 0]).toEqual([true, true, true]);
+    expect([bill['svc_estimated'], ms > 0, output_tokens > 0]).toEqual([true, true, true]);
     const most = estimate['output_tokens_max'] ?? Number.POSITIVE_INFINITY;
     expect(output_tokens).toBe(Math.min(most, Math.floor((ms * pace) / 1_000)));
   });

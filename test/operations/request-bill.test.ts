@@ -77,7 +77,7 @@ test('states dollars by the rate of the receipt', async () => {
   const receipt = { ...RECEIPT, debited: micro(4_000_000n) };
   const books = { running: async () => undefined, receipt: async () => ({ receipt, hash: '' }) };
   const bill = await requestBill(books, 'acct_1', 'req_1');
-  expect(bill?.svc_cost_usd).toBe('0.00001');
+  expect(bill).toMatchObject({ svc_cost_usd: '0.00001' });
 });
 
 test('a movement of the balance is no request', async () => {
