@@ -1,7 +1,7 @@
 // Requests and answers in one vocabulary, independent of both wire formats. `wire/` translates
 // bytes to these types and back; all other code uses only these.
 
-import type { Estimate } from './unseen.ts';
+import type { Estimate } from './usage-estimate.ts';
 
 export type JsonValue =
   | string
@@ -189,10 +189,9 @@ export type FinishReason =
 export const BASES = ['reported', 'estimated', 'recovered'] as const;
 
 /**
- * Token counts of one answer. `inputTokens` is the whole prompt; cache reads and cache writes are
- * disjoint parts of it. `outputTokens` includes `reasoningTokens`. Invariants: `cachedInputTokens +
- * cacheWriteTokens <= inputTokens` and `reasoningTokens <= outputTokens`. `recovered` counts are
- * those known when the gateway crashed during the request. Optional counts are absent rather than 0.
+ * Token counts of one answer. `inputTokens` is the whole prompt; cache reads and writes are disjoint
+ * parts of it. `outputTokens` includes `reasoningTokens`. `recovered` counts are those known when the
+ * gateway crashed during the request. Optional counts are absent rather than 0.
  */
 export type Usage = {
   readonly inputTokens: number;
@@ -205,9 +204,7 @@ export type Usage = {
   readonly cachedExplicitTokens?: number;
   /** The part of `cacheWriteTokens` that lives for an hour or longer; absent: none. */
   readonly cacheWriteLongTokens?: number;
-  /**
-   * The service tier or speed that the answer names, a `SERVICE_TIER`. Absent: the ordinary one.
-   */
+  /** The service tier or speed that the answer names, a `SERVICE_TIER`. Absent: the ordinary one. */
   readonly serviceTier?: string;
   /** How an estimated usage was made, where more than our count of what was read is in it. */
   readonly estimate?: Estimate;
@@ -289,10 +286,7 @@ export const OUTCOMES = [
 ] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
-/**
- * The amount debited and the remaining balance, as both formats print them: decimal strings, never
- * floats.
- */
+/** The amount debited and the remaining balance, as both formats print them: decimal strings. */
 export type Receipt = {
   readonly modelServed: string;
   readonly fallbackUsed: boolean;

@@ -45,18 +45,6 @@ const PREFIX_MS = 5 * 60_000;
 /** One account's answers of a day at one placement. */
 type Vote = { day: number; output: number; workMs: number; reported: number; counted: number };
 
-export type Finished = {
-  readonly model: string;
-  readonly upstream: string;
-  readonly accountId: string;
-  /** As reported, before any bound. */
-  readonly usage: Usage;
-  /** Our count of the prompt. */
-  readonly counted: number;
-  /** From the request to the end of the answer. */
-  readonly workMs: number;
-};
-
 /** Where a prompt was sent, and the prompt. */
 export type Prompt = {
   readonly accountId: string;
@@ -89,12 +77,23 @@ export function createLearned(clock: () => number) {
     (accounts.get(accountId)?.cautiousUntil ?? 0) > clock();
 
   return {
-    /** Counts a vote of an answer that came to its report. */
-    finished(answer: Finished): void {
-      const { model, upstream, accountId } = answer;
-      const ofModel = placements.getOrInsertComputed(model, () => new Map<string, Votes>());
-      const votes = ofModel.getOrInsertComputed(upstream, () => new Votes());
-      votes.add(accountId, answer, clock());
+    /**
+     * Counts the vote of an answer that came to its report: the usage as reported, before any bound,
+     * our count of its prompt, and the time from the request to its end.
+     */
+    finished(
+      model: string,
+      upstream: string,
+      accountId: string,
+      usage: Usage,
+      counted: number,
+      workMs: number,
+    ): void {
+      const ofModel = placements.get(model) ?? new Map<string, Votes>();
+      placements.set(model, ofModel);
+      const votes = ofModel.get(upstream) ?? new Votes();
+      ofModel.set(upstream, votes);
+      votes.add(accountId, usage, counted, workMs, clock());
     },
 
     /** Keeps what an upstream has in its cache after it has read a prompt. */
@@ -199,7 +198,7 @@ class Votes {
   #isStale = false;
   #sortedAt = 0;
 
-  add(accountId: string, { usage, counted, workMs }: Finished, nowMs: number): void {
+  add(accountId: string, usage: Usage, counted: number, workMs: number, nowMs: number): void {
     const day = dayOf(nowMs);
     let vote = this.#byAccount.get(accountId);
     if (vote?.day !== day) {

@@ -5,7 +5,7 @@
 import type { Usage } from './generation.ts';
 import { isObject, parseJson } from './json.ts';
 import { packText, shapeNumber, unpackText } from './shape.ts';
-import type { Estimate } from './unseen.ts';
+import type { Estimate } from './usage-estimate.ts';
 
 export type UsageDetails = Pick<
   Usage,

@@ -38,6 +38,8 @@ type Entry<A> =
     }
   | { readonly skipped: AttemptEntry };
 
+const NONE: readonly never[] = [];
+
 export class AttemptLog<A extends LoggedAttempt = LoggedAttempt> {
   /** Unix milliseconds. */
   readonly #clock: () => number;
@@ -67,9 +69,13 @@ export class AttemptLog<A extends LoggedAttempt = LoggedAttempt> {
 
   /** The attempts that generated unseen until a timer ended them. */
   silent(): readonly A[] {
-    return this.#entries.flatMap((entry) =>
-      'attempt' in entry && entry.attempt.isSilent?.() === true ? [entry.attempt] : [],
-    );
+    let silent: A[] | undefined;
+    for (const entry of this.#entries) {
+      if (!('attempt' in entry) || entry.attempt.isSilent?.() !== true) continue;
+      silent ??= [];
+      silent.push(entry.attempt);
+    }
+    return silent ?? NONE;
   }
 
   /** Records an attempt that has ended. Without a failure it served the answer. */

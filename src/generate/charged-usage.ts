@@ -4,7 +4,7 @@
 import type { Usage } from '../core/generation.ts';
 import type { Learned } from '../core/learned.ts';
 import type { ChargeRule } from '../core/outcome.ts';
-import { estimateUsage, NOTHING_UNSEEN, type Quiet, withUnseen } from '../core/unseen.ts';
+import { estimateUsage, NOTHING_UNSEEN, withUnseen } from '../core/unseen.ts';
 import { decideUsage, withNamedTier, withPricedTier } from '../core/usage.ts';
 import { showsReasoning } from './answer-head.ts';
 import type { MeteredAttempt } from './metered-attempt.ts';
@@ -53,14 +53,15 @@ export function chargedUsage(
     candidate.price,
   ]);
   const isUnseen = rule === 'counted' || (rule === 'reported' && attempt.endsEarly());
-  const quiet = [...silent, ...(isUnseen ? [attempt] : [])]
-    .map((each) => each.quiet())
-    .reduce(addQuiet, NOTHING_UNSEEN);
+  if (!isUnseen && silent.length === 0) return tiered;
+  const { quietMs, quietTokens } = isUnseen ? attempt.quiet() : NOTHING_UNSEEN;
+  const quiet = { quietMs, quietTokens };
+  for (const each of silent) {
+    if (each === attempt) continue;
+    quiet.quietMs += each.quiet().quietMs;
+    quiet.quietTokens += each.quiet().quietTokens;
+  }
   return withUnseen(tiered, quiet, learned.pace(model, upstream.id, accountId), outputBound);
-}
-
-function addQuiet(a: Quiet, b: Quiet): Quiet {
-  return { quietMs: a.quietMs + b.quietMs, quietTokens: a.quietTokens + b.quietTokens };
 }
 
 /** Teaches what a placement's answers are like, once for each request that is charged. */
@@ -70,16 +71,16 @@ export function learn(
   attempt: MeteredAttempt,
   { estimate, doubt }: Usage,
 ): void {
-  const { accountId } = checked.facts;
+  const { facts, promptTokens, request } = checked;
+  const { accountId } = facts;
   const { model, upstream, affinity } = attempt.candidate;
   learned.ended(accountId, estimate !== undefined);
   const reported = attempt.meter.reported();
   if (reported?.basis !== 'reported' || attempt.meter.finish() === undefined) return;
-  const { promptTokens: counted, request } = checked;
-  if (doubt === 'implausible' && reported.inputTokens > counted) learned.overran(accountId);
-  learned.finished({
-    ...{ model: model.slug, upstream: upstream.id, accountId },
-    ...{ usage: reported, counted, workMs: attempt.workMs() },
-  });
+  if (doubt === 'implausible' && reported.inputTokens > promptTokens) learned.overran(accountId);
+  const workMs = attempt.workMs();
+  learned.finished(model.slug, upstream.id, accountId, reported, promptTokens, workMs);
+  if (affinity === undefined || reported.cachedInputTokens + reported.cacheWriteTokens === 0)
+    return;
   learned.cached({ accountId, upstream: upstream.id, request, affinity }, reported);
 }

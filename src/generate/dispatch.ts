@@ -5,8 +5,9 @@
 import type { AttemptOptions } from '../upstream/attempt.ts';
 import type { Permit } from '../upstream/permit.ts';
 import { showsReasoning } from './answer-head.ts';
+import type { Delivery } from './checkpoints.ts';
 import type { Admitted } from './finish.ts';
-import { type Delivery, MeteredAttempt } from './metered-attempt.ts';
+import { MeteredAttempt } from './metered-attempt.ts';
 import type { CheckedRequest, GenerateDependencies } from './pipeline-types.ts';
 
 /** A client disconnect aborts the attempt, and its permit ends with it. */
@@ -17,7 +18,6 @@ export function startMetered(
   permit: Permit,
 ): MeteredAttempt {
   const { checked, grant, lifetime } = admitted;
-  const { model, upstream } = options.candidate;
   const { trace } = checked.call;
   const traced = trace === undefined ? options : { ...options, trace: trace.startAttempt() };
   const attempt = new MeteredAttempt(dependencies.startAttempt(traced), {
@@ -26,7 +26,8 @@ export function startMetered(
     countNow: dependencies.tokenizer.countNow,
     monotonic: dependencies.monotonic,
     streams: options.stream,
-    pace: () => dependencies.learned.pace(model, upstream.id, checked.facts.accountId),
+    learned: dependencies.learned,
+    accountId: checked.facts.accountId,
     startTimer: dependencies.startTimer,
     delivery: checked.request.stream ? deliveryOf(dependencies, checked, options) : undefined,
   });

@@ -175,8 +175,7 @@ export class Grant implements Slot {
     const { candidate, meter } = attempt;
     const { price } = this.#checked;
     const { learned } = this.#dependencies;
-    const silent = this.attempts.silent().filter((each) => each !== attempt);
-    const usage = chargedUsage(learned, this.#checked, rule, attempt, silent);
+    const usage = chargedUsage(learned, this.#checked, rule, attempt, this.attempts.silent());
     learn(learned, this.#checked, attempt, usage);
     // Free the slot first: it is in memory, and the account's next request may be waiting for it.
     this.#claim.settle(usage.inputTokens + usage.outputTokens);

@@ -6,25 +6,19 @@
 import type { UpstreamFailure } from '../core/failure.ts';
 import type { GenerationEvent, Usage } from '../core/generation.ts';
 import { isReadOn, mayHideThinking } from '../core/hidden.ts';
-import { NOTHING_UNSEEN, type Quiet, unseenTokens } from '../core/unseen.ts';
+import type { Learned } from '../core/learned.ts';
+import { NOTHING_UNSEEN, type Quiet } from '../core/unseen.ts';
 import type { Attempt, Batch } from '../upstream/attempt.ts';
 import { textOf } from '../upstream/content.ts';
 import type { StartTimer } from '../upstream/timer.ts';
 import type { AttemptTimes } from '../upstream/watch.ts';
 import { LEFT_OUT } from '../wire/upstream/limits.ts';
+import { Checkpoints, type Delivery } from './checkpoints.ts';
 import type { Cover } from './funded-output.ts';
 import { CUT_SHORT, Guard } from './guard.ts';
 import { type MeterMark, OutputMeter } from './meter.ts';
 import { createYield, pieces } from './pieces.ts';
-import { QuietClock } from './quiet-clock.ts';
-
-const CHECKPOINT_MS = 2_000;
-
-/** How often the balance is asked for what an upstream makes unseen. */
-const LOOK_MS = 1_000;
-
-/** With the uncounted batch of the meter, about 256 tokens. */
-const CHECKPOINT_TOKENS = 192;
+import { UnseenWork } from './unseen-work.ts';
 
 /** Read behind a cut beyond twice the bound: tokenizers differ, and a report is worth some tokens. */
 const READ_ON_TOKENS = 16_384;
@@ -40,16 +34,6 @@ const NOT_BOOKED: Batch = {
 const NOT_HELD: Batch = {
   events: [],
   end: { class: 'gateway', detail: 'the ledger could not write the hold' },
-};
-
-export type Progress = { readonly outputTokens: number; readonly reasoningTokens: number };
-
-export type Delivery = {
-  /** Whether the client sees thinking. Hidden thinking delivers nothing. */
-  readonly showsReasoning: boolean;
-  /** If other nodes may end the hold, the first content waits for its checkpoint. */
-  readonly isAwaited: boolean;
-  readonly checkpoint: (progress: Progress, isAwaited: boolean) => Promise<void>;
 };
 
 type MeterDependencies = {
@@ -70,8 +54,8 @@ type MeterDependencies = {
   readonly countNow: (text: string) => number;
   /** Whether a stream was requested; else the whole answer is made unseen. */
   readonly streams: boolean;
-  /** Output tokens a second that the upstream makes unseen. */
-  readonly pace: () => number;
+  readonly learned: Pick<Learned, 'pace'>;
+  readonly accountId: string;
   readonly startTimer: StartTimer;
   /** Milliseconds of a monotonic clock. */
   readonly monotonic: () => number;
@@ -87,21 +71,16 @@ export class MeteredAttempt implements Attempt {
   readonly #attempt: Attempt;
   readonly #dependencies: MeterDependencies;
   readonly #guard: Guard;
-  /** Whether content was delivered. */
-  #hasBegun = false;
-  /** Delivered, and counted in all, at the last checkpoint. */
-  #savedTokens = 0;
-  #savedCount = 0;
-  #savedAt = 0;
+  /** Of a stream. */
+  readonly #checkpoints: Checkpoints | undefined;
   #unread: OutputMeter | undefined;
   #isStopped = false;
   #isLate = false;
   #hasWorked = true;
   #endsEarly = false;
-  #stopCovering: () => void = ignore;
   #isSilent = false;
-  /** The time in which the upstream worked unseen; absent where it shows what it makes. */
-  readonly #quiet: QuietClock | undefined;
+  /** What the upstream makes unseen; absent where it shows everything. */
+  readonly #unseen: UnseenWork | undefined;
   readonly #begunAt: number;
 
   constructor(attempt: Attempt, dependencies: MeterDependencies) {
@@ -110,16 +89,16 @@ export class MeteredAttempt implements Attempt {
     this.credential = attempt.credential;
     this.startedAt = attempt.startedAt;
     this.meter = new OutputMeter(dependencies.countNow);
+    const { delivery, monotonic } = dependencies;
+    this.#checkpoints = delivery && new Checkpoints(delivery, this.meter, monotonic);
     this.#attempt = attempt;
     this.#dependencies = dependencies;
     const { cover } = dependencies.grant;
     const bound = candidate.maxOutputTokens;
     this.#guard = new Guard(this.meter, cover, bound, this, isReadOn(candidate));
-    const { monotonic, streams } = dependencies;
-    this.#begunAt = monotonic();
-    const hides = !streams || mayHideThinking(candidate);
-    this.#quiet = hides ? new QuietClock(monotonic, this.#begunAt) : undefined;
-    if (hides && cover.canGrow() && !isReadOn(candidate)) this.#coverUnseen(dependencies.pace());
+    this.#begunAt = dependencies.monotonic();
+    const hides = !dependencies.streams || mayHideThinking(candidate);
+    this.#unseen = hides ? this.#watchUnseen() : undefined;
   }
 
   soFar(): ReturnType<NonNullable<Attempt['soFar']>> {
@@ -133,7 +112,7 @@ export class MeteredAttempt implements Attempt {
 
   /** How long the upstream worked unseen until it was ended. */
   quiet(): Quiet {
-    return this.#quiet?.total() ?? NOTHING_UNSEEN;
+    return this.#unseen?.total() ?? NOTHING_UNSEEN;
   }
 
   /** Whether it generated unseen until the timer of its first content ended it. */
@@ -151,11 +130,11 @@ export class MeteredAttempt implements Attempt {
   }
 
   async next(): Promise<Batch> {
-    this.#quiet?.wait();
+    this.#unseen?.wait();
     const read = await this.#attempt.next();
-    if (read.end !== undefined) this.#stopCovering();
+    if (read.end !== undefined) this.#unseen?.stop();
     this.#dependencies.permit.see(read);
-    this.#quiet?.arrived(this.meter);
+    this.#unseen?.arrived(this.meter);
     if (read.end !== undefined && read.end !== 'finished') {
       this.#hasWorked = this.#isOurStop(read.end);
       this.#isSilent = this.#hasThought(read.end);
@@ -168,11 +147,11 @@ export class MeteredAttempt implements Attempt {
       return NOT_HELD;
     }
     const batch = read.beyond === undefined ? read : await this.#readOn(read, read.beyond);
-    const isFirst = this.#dependencies.delivery?.isAwaited === true && !this.#hasBegun;
+    const isFirst = this.#checkpoints?.isAwaited() === true;
     const before = isFirst ? this.meter.mark() : undefined;
     const taken = this.#guard.take(batch);
     const passed = taken instanceof Promise ? await taken : taken;
-    this.#quiet?.counted(this.meter);
+    this.#unseen?.counted(this.meter);
     if (passed.end === 'finished') this.#endsEarly = read.stopped === true || this.#isStopped;
     const { beyond } = passed;
     const counted = beyond === undefined ? passed : await this.#readOn(passed, beyond);
@@ -181,7 +160,7 @@ export class MeteredAttempt implements Attempt {
 
   abort(): void {
     this.#isStopped = true;
-    this.#stopCovering();
+    this.#unseen?.stop();
     this.#dependencies.permit.end('given_up');
     this.#attempt.abort();
   }
@@ -218,33 +197,31 @@ export class MeteredAttempt implements Attempt {
     return this.#isStopped && how === 'cut' && phase !== 'connect' && status === undefined;
   }
 
-  /** Buys what the upstream makes unseen, and stops it where the balance is empty. */
-  #coverUnseen(pace: number): void {
-    const quiet = this.#quiet;
-    if (quiet === undefined) return;
-    const look = async (): Promise<void> => {
-      if (!(await this.#guard.coverUnseen(unseenTokens(quiet.untilNow(), pace)))) this.abort();
-      else if (!this.#isStopped) this.#stopCovering = this.#dependencies.startTimer(LOOK_MS, look);
-    };
-    this.#stopCovering = this.#dependencies.startTimer(LOOK_MS, look);
+  /** Also buys it where the upstream would be stopped for want of balance. */
+  #watchUnseen(): UnseenWork {
+    const { monotonic, learned, accountId, startTimer, grant } = this.#dependencies;
+    const unseen = new UnseenWork(monotonic, this.#begunAt);
+    if (!grant.cover.canGrow() || isReadOn(this.candidate)) return unseen;
+    const { model, upstream } = this.candidate;
+    const pace = learned.pace(model, upstream.id, accountId);
+    unseen.cover(this.#guard, pace, startTimer, () => this.abort());
+    return unseen;
   }
 
   /** A timer ended an answer of which only the beginning had come, and thinking may be hidden. */
   #hasThought({ class: how, phase }: UpstreamFailure): boolean {
-    if (how !== 'timeout' || phase !== 'first_content' || this.#quiet === undefined) return false;
+    if (how !== 'timeout' || phase !== 'first_content' || this.#unseen === undefined) return false;
     return this.meter.output() !== 'answer' && this.soFar()?.hasBegun() === true;
   }
 
   #deliver(batch: Batch, before: MeterMark | undefined): Batch | Promise<Batch> {
-    const { delivery } = this.#dependencies;
-    if (delivery === undefined) return this.#inTime(batch);
-    if (this.#hasBegun) {
-      if (batch.end === undefined) this.#save(delivery);
+    const checkpoints = this.#checkpoints;
+    if (checkpoints === undefined) return this.#inTime(batch);
+    if (checkpoints.hasBegun()) {
+      if (batch.end === undefined) checkpoints.save();
       return batch;
     }
-    const output = this.meter.output();
-    const isHidden = output === 'thinking' && !delivery.showsReasoning;
-    return output === 'none' || isHidden ? batch : this.#begin(delivery, batch, before);
+    return checkpoints.isDelivered() ? this.#begin(checkpoints, batch, before) : batch;
   }
 
   /**
@@ -269,13 +246,12 @@ export class MeteredAttempt implements Attempt {
   }
 
   /** Marks the first delivered content; from here on there is something to charge. */
-  #begin(delivery: Delivery, batch: Batch, before: MeterMark | undefined): Batch | Promise<Batch> {
-    this.#hasBegun = true;
-    this.#savedAt = this.#dependencies.monotonic();
-    this.#savedCount = this.meter.counted();
-    const progress = this.#progress(delivery);
-    this.#savedTokens = progress.outputTokens;
-    const written = delivery.checkpoint(progress, delivery.isAwaited);
+  #begin(
+    checkpoints: Checkpoints,
+    batch: Batch,
+    before: MeterMark | undefined,
+  ): Batch | Promise<Batch> {
+    const written = checkpoints.begin();
     if (before === undefined) {
       written.catch(ignore);
       return batch;
@@ -308,26 +284,6 @@ export class MeteredAttempt implements Attempt {
     if (this.#unread.counted() > 2 * bound + READ_ON_TOKENS) this.abort();
     const { beyond: _, ...rest } = batch;
     return rest;
-  }
-
-  #save(delivery: Delivery): void {
-    const nowMs = this.#dependencies.monotonic();
-    const isSoon = nowMs - this.#savedAt < CHECKPOINT_MS;
-    if (this.meter.counted() - this.#savedCount < CHECKPOINT_TOKENS && isSoon) return;
-    const progress = this.#progress(delivery);
-    this.#savedAt = nowMs;
-    this.#savedCount = this.meter.counted();
-    if (progress.outputTokens <= this.#savedTokens) return;
-    this.#savedTokens = progress.outputTokens;
-    // Only crash recovery needs it, and the ledger logs its own failures, so the answer does not
-    // wait.
-    delivery.checkpoint(progress, false).catch(ignore);
-  }
-
-  /** What the client has received. */
-  #progress({ showsReasoning }: Delivery): Progress {
-    const { outputTokens, reasoningTokens } = this.meter.estimate(0, showsReasoning);
-    return { outputTokens, reasoningTokens };
   }
 }
 

@@ -4,8 +4,9 @@
 import { expect, test } from 'bun:test';
 import type { UpstreamFailure } from '../../src/core/failure.ts';
 import { micro, pico, tokenCount } from '../../src/core/money.ts';
+import type { Progress } from '../../src/generate/checkpoints.ts';
 import { Cover } from '../../src/generate/funded-output.ts';
-import { MeteredAttempt, type Progress } from '../../src/generate/metered-attempt.ts';
+import { MeteredAttempt } from '../../src/generate/metered-attempt.ts';
 import { LedgerRefusal, LedgerUnavailable } from '../../src/ledger/error.ts';
 import type { Batch } from '../../src/upstream/attempt.ts';
 import { GIVEN_UP, UNCONNECTED } from '../../src/upstream/transport.ts';
@@ -59,7 +60,7 @@ function setUp(
     countNow: (text) => text.length,
     monotonic: () => nowMs,
     streams: true,
-    pace: () => 100,
+    ...{ learned: { pace: () => 100 }, accountId: 'acct_1' },
     startTimer: () => () => undefined,
     delivery: isWhole
       ? undefined
