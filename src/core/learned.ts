@@ -33,9 +33,8 @@ const ESTIMATED_SHARE = 0.2;
 const ENDS_MIN = 5;
 const FAST_SHARE = 0.9;
 
-/** Votes are sorted again at most this often, once there are many. */
+/** Votes are sorted again at most this often: each answer changes one. */
 const SORT_AGAIN_MS = 1_000;
-const FEW_VOTES = 32;
 
 const ACCOUNTS_MAX = 4_096;
 const PREFIXES_MAX = 16_384;
@@ -230,8 +229,7 @@ class Votes {
   }
 
   #sort(nowMs: number): void {
-    const isSoon = nowMs - this.#sortedAt < SORT_AGAIN_MS && this.#byAccount.size > FEW_VOTES;
-    if (!this.#isStale || isSoon) return;
+    if (!this.#isStale || nowMs - this.#sortedAt < SORT_AGAIN_MS) return;
     const votes = [...this.#byAccount.values()];
     this.#paces = votes
       .filter(({ output, workMs }) => output >= VOTE_TOKENS && workMs > 0)

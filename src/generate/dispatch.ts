@@ -28,7 +28,7 @@ export function startMetered(
     streams: options.stream,
     learned: dependencies.learned,
     accountId: checked.facts.accountId,
-    startTimer: dependencies.startTimer,
+    startTimer: dependencies.startDeadline,
     delivery: checked.request.stream ? deliveryOf(dependencies, checked, options) : undefined,
   });
   lifetime.follow(attempt);

@@ -134,7 +134,7 @@ export class MeteredAttempt implements Attempt {
     const read = await this.#attempt.next();
     if (read.end !== undefined) this.#unseen?.stop();
     this.#dependencies.permit.see(read);
-    this.#unseen?.arrived(this.meter);
+    this.#unseen?.arrived(read.events);
     if (read.end !== undefined && read.end !== 'finished') {
       this.#hasWorked = this.#isOurStop(read.end);
       this.#isSilent = this.#hasThought(read.end);
@@ -151,7 +151,6 @@ export class MeteredAttempt implements Attempt {
     const before = isFirst ? this.meter.mark() : undefined;
     const taken = this.#guard.take(batch);
     const passed = taken instanceof Promise ? await taken : taken;
-    this.#unseen?.counted(this.meter);
     if (passed.end === 'finished') this.#endsEarly = read.stopped === true || this.#isStopped;
     const { beyond } = passed;
     const counted = beyond === undefined ? passed : await this.#readOn(passed, beyond);

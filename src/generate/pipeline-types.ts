@@ -42,6 +42,8 @@ export type GenerateDependencies = {
   readonly startAttempt: StartAttempt;
   readonly health: Health;
   readonly startTimer: StartTimer;
+  /** The same by one shared timer, up to a sweep late: for what most requests never wait for. */
+  readonly startDeadline: StartTimer;
   readonly inFlight: InFlight;
   /** Raises alerts for the operator, such as a refused credential. */
   readonly alert: (alert: Alert) => void;

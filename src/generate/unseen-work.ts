@@ -3,10 +3,11 @@
 // those of a visible answer. Only waiting counts: a client that reads slowly adds nothing. The metered
 // attempt has one for an answer that may hide what it costs.
 
+import type { GenerationEvent } from '../core/generation.ts';
 import { type Quiet, unseenTokens } from '../core/unseen.ts';
+import { contentTokens } from '../upstream/content.ts';
 import type { StartTimer } from '../upstream/timer.ts';
 import type { Guard } from './guard.ts';
-import type { OutputMeter } from './meter.ts';
 
 /** A shorter pause is that of a visible answer. */
 const PAUSE_MS = 250;
@@ -22,7 +23,6 @@ export class UnseenWork {
   #isBlank = true;
   #quietMs = 0;
   #quietTokens = 0;
-  #before = 0;
   #stopTimer: (() => void) | undefined;
 
   constructor(monotonic: () => number, begunAt: number) {
@@ -51,23 +51,16 @@ export class UnseenWork {
     if (!this.#isBlank) this.#waitsSince = this.#monotonic();
   }
 
-  /** A read has arrived, and is not counted yet. */
-  arrived(meter: OutputMeter): void {
+  /** A read has arrived. Its tokens are those of the timers, since most reads end no pause. */
+  arrived(events: readonly GenerationEvent[]): void {
     const nowMs = this.#monotonic();
     this.#pauseMs += nowMs - this.#waitsSince;
     this.#waitsSince = nowMs;
-    // To count to the last character takes time, and only a long pause needs it.
-    this.#before = this.#isLong() ? meter.tokens() : meter.atMost(0);
-  }
-
-  /** The same read has been counted. */
-  counted(meter: OutputMeter): void {
-    const isLong = this.#isLong();
-    const shown = (isLong ? meter.tokens() : meter.atMost(0)) - this.#before;
-    if (shown === 0) return;
-    if (isLong) {
+    const tokens = contentTokens(events);
+    if (tokens === 0) return;
+    if (this.#isLong()) {
       this.#quietMs += this.#pauseMs;
-      this.#quietTokens += Math.max(0, shown);
+      this.#quietTokens += Math.round(tokens);
     }
     this.#isBlank = false;
     this.#pauseMs = 0;

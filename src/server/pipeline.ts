@@ -87,6 +87,7 @@ export async function createServingPipeline(options: ServingPipelineOptions) {
     startAttempt,
     health,
     startTimer,
+    startDeadline: deadlines.start,
     inFlight,
     alert,
     onInternal: (requestId, error) => alert({ kind: 'internal_error', requestId }, error),

@@ -193,7 +193,7 @@ describe.each(KINDS)('%s, streamed: %p', (format, stream) => {
     expect(paid).toBeGreaterThan(2 * 15);
   });
 
-  test('thinking that nobody sees costs its time at the pace of the model', async () => {
+  test('thinking that no client sees costs its time at the pace of the model', async () => {
     const payer = await account();
     const begunAt = performance.now();
     const elapsed = (): number => (performance.now() - begunAt) / 1_000;

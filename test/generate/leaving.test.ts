@@ -274,7 +274,7 @@ async function play(which: Case) {
   const { dependencies, call, inFlight } = await openPipeline(open, catalog, accountId, {
     credit: credit * TOKEN,
     clock: () => NOW + world.now(),
-    startTimer: world.startTimer,
+    ...{ startTimer: world.startTimer, startDeadline: world.startTimer },
     startAttempt: createAttempts({
       client: upstream,
       clock: () => NOW + world.now(),

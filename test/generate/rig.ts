@@ -81,7 +81,7 @@ export async function openPipeline(
     alert,
   });
   const dependencies: GenerateDependencies = {
-    ...{ ...clocks, random: () => 0, limits, health, startTimer, inFlight, alert },
+    ...{ ...clocks, random: () => 0, limits, health, startTimer, startDeadline: startTimer, inFlight, alert },
     entrance: new RequestEntrance({ limits, bodyBytes: Infinity, monotonic: clock }),
     ledger: open.ledger,
     tokenizer: createTokenizer(

@@ -120,6 +120,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
       alert: () => {},
     }),
     startTimer,
+    startDeadline: startTimer,
     inFlight,
     alert: () => {},
     onInternal: parts.onInternal,
