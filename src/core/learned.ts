@@ -28,6 +28,9 @@ const RATIO_MAX = CAUTIOUS_FACTOR / FIRST_FACTOR;
 /** Fewer output tokens of a day say nothing about a pace. */
 const VOTE_TOKENS = 16;
 
+/** A shorter prompt is mostly the template around it, which no ratio describes. */
+const PROMPT_MIN = 100;
+
 /** Above this share of estimated ends, an account pays a fast pace, from this many ends on. */
 const ESTIMATED_SHARE = 0.2;
 const ENDS_MIN = 5;
@@ -131,8 +134,9 @@ export function createLearned(clock: () => number) {
       return Math.max(1, Math.round(Math.min(Math.max(learned, usual / spread), usual * spread)));
     },
 
-    /** The usual report of a prompt in percent of our count; 100 before the first one. */
-    ratioPercent(model: string, upstream: string): number {
+    /** The usual report of a prompt in percent of our count; 100 of a short one, and at first. */
+    ratioPercent(model: string, upstream: string, counted: number): number {
+      if (counted < PROMPT_MIN) return 100;
       const ratios = votesOf(model, upstream)?.ratios(clock()) ?? [];
       return Math.round(100 * (quantileOf(ratios, 0.5) ?? 1));
     },
@@ -206,8 +210,10 @@ class Votes {
     }
     vote.output += usage.outputTokens;
     vote.workMs += workMs;
-    vote.reported += usage.inputTokens;
-    vote.counted += counted;
+    if (counted >= PROMPT_MIN) {
+      vote.reported += usage.inputTokens;
+      vote.counted += counted;
+    }
     this.#isStale = true;
   }
 

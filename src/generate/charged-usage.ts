@@ -35,7 +35,7 @@ export function chargedUsage(
         own: own(),
         soFar: attempt.soFar()?.usageSoFar(),
         reportedOutput: REPORTED_OUTPUT[rule],
-        ratioPercent: learned.ratioPercent(model.slug, upstream.id),
+        ratioPercent: learned.ratioPercent(model.slug, upstream.id, promptTokens),
         cachedTokens: learned.cachedTokens({
           accountId,
           upstream: upstream.id,
