@@ -40,7 +40,9 @@ type FailureRow = {
  * server_error    5xx and every other status, or an error object inside a 200
  * mismatch        it disagrees with our catalog: 404, 405, 410, a redirect, an unknown model, or
  *                 a field that we added and it rejects
- * bad_request     it refuses the caller's request: 400, 413, 422
+ * bad_request     it refuses the caller's request: 400, 422
+ * content_policy  its filter refuses the content of the caller's request
+ * too_large       the request is larger than this place allows: 413
  * context_length  a bad request because of the prompt's size
  * unsupported     the request needs a feature that this upstream's profile lacks
  * malformed       an unreadable answer, or one that exceeds a limit of the decoder
@@ -67,6 +69,8 @@ export const FAILURES = {
   server_error: { again: 'jitter', next: true, fault: 'upstream' },
   mismatch: { again: 'never', next: true, fault: 'neither' },
   bad_request: { again: 'never', next: false, fault: 'neither' },
+  content_policy: { again: 'never', next: false, fault: 'neither' },
+  too_large: { again: 'never', next: true, fault: 'neither' },
   context_length: { again: 'never', next: false, fault: 'neither' },
   unsupported: { again: 'never', next: true, fault: 'neither' },
   malformed: { again: 'never', next: true, fault: 'upstream' },
@@ -107,6 +111,8 @@ export type UpstreamFailure = {
    * conversation: the attempt asks once more without it.
    */
   readonly refusesThinking?: true;
+  /** The parameter that the gateway chose and the upstream refuses: a name of ours. */
+  readonly chosen?: string;
   /** The delay that the upstream requests. */
   readonly retryAfterMs?: number;
   /** The broken connection had served an earlier request: it may just have been idle too long. */
@@ -144,6 +150,18 @@ export function failureError(
       return new GatewayError('invalid_request', {
         message:
           'The model refused this request as invalid. Check message order, images, tool schemas, tool results and the response format.',
+        ...shown,
+      });
+    case 'content_policy':
+      return new GatewayError('invalid_request', {
+        message:
+          'content_policy: a content filter of the model refused this request. Change its content; sent again unchanged, it fails again.',
+        ...shown,
+      });
+    case 'too_large':
+      return new GatewayError('payload_too_large', {
+        message:
+          'This request is larger than the model accepts at the moment. Send less, for example fewer messages or smaller images.',
         ...shown,
       });
     case 'unsupported':

@@ -17,6 +17,7 @@ import type { UpstreamProfile } from '../core/profile.ts';
 import type { Candidate } from '../core/route.ts';
 import type { TraceHeaders } from '../core/trace.ts';
 import type { UpstreamDialect } from '../wire/format.ts';
+import { chosenParameter } from '../wire/upstream/chosen.ts';
 import { dialectOf } from '../wire/upstream/dialect.ts';
 import { hideWords } from '../wire/upstream/hide-words.ts';
 import { createCut } from './cut.ts';
@@ -230,14 +231,18 @@ class UpstreamAttempt implements Attempt {
     if (how !== 'finished' || this.#cut?.isStopped() === true) this.#call.abort();
     if (how === 'finished') return batch;
     const failure = this.#watch.timedOut() ?? placed(how, this.#watch.phase());
-    return { ...batch, end: this.#hidden(failure) };
+    return { ...batch, end: this.#attributed(failure) };
   }
 
-  /** The failure without what the caller wrote and what authenticated the request. */
-  #hidden(failure: UpstreamFailure): UpstreamFailure {
-    const { said: raw, ...rest } = failure;
+  /** Attributed, and without what the caller wrote and what authenticated the request. */
+  #attributed(failure: UpstreamFailure): UpstreamFailure {
+    const { said: raw, ...known } = failure;
     if (raw === undefined) return failure;
     const { request, credential, candidate } = this.#options;
+    const isRefused = failure.class === 'bad_request' || failure.class === 'mismatch';
+    const chosen = isRefused ? chosenParameter(raw, request, candidate.profile) : undefined;
+    const rest: UpstreamFailure =
+      chosen === undefined ? known : { ...known, class: 'mismatch', chosen };
     const secrets = [credential.apiKey, ...secretsOf(candidate.upstream)];
     const said = hideWords(raw, { request, secrets, upstreamModel: candidate.upstreamModel });
     return said === undefined ? rest : { ...rest, said };

@@ -4,7 +4,7 @@
 /** Codes and phrases for "the prompt does not fit", by server. */
 export const CONTEXT_WORDS = new RegExp(
   [
-    'context_length_exceeded|exceed_context_size_error|tokens_limit_reached',
+    'context_length_exceeded|exceed_context_size_error',
     'maximum context length|prompt (?:is )?too long',
     'context (?:window|length|size) (?:is )?exceed',
     "exceed(?:s|ed)? (?:the |this |available |maximum |max |model'?s? )*context",
@@ -46,12 +46,31 @@ export const CREDENTIAL_WORDS = new RegExp(
     'api key (?:not (?:valid|found)|expired)|incorrect api key|invalid api key|arrearage',
     'organization[ _](?:has been )?restricted|user location is not supported',
     HARD_LIMIT,
+    // LiteLLM without a database, to any key but its own.
+    'no_db_connection|no connected db',
   ].join('|'),
   'gi',
 );
 
-/** A prompt refused for its content, which OpenRouter reports with 403. */
-export const FLAGGED_WORDS = /requires moderation|input was flagged|flagged (?:for|by) /gi;
+/** A prompt or an answer that the upstream's filter refuses, by server. */
+export const FILTER_WORDS = new RegExp(
+  [
+    // Azure: the code and the inner one. OpenAI. OpenRouter and OpenAI, in words.
+    'content_filter|ResponsibleAIPolicyViolation|content_policy_violation|moderation_blocked',
+    'requires moderation|input was flagged|flagged (?:for|by|as) ',
+    // Anthropic; DeepSeek; DashScope; Volcengine; xAI.
+    'content filtering policy|content exists risk|data_?inspection_?failed',
+    'sensitive_?content_?detected|violates usage guidelines',
+  ].join('|'),
+  'gi',
+);
+
+/** A limit on the tokens of one request at this place: GitHub Models. */
+export const PLACE_LIMIT_WORDS = /tokens_limit_reached/gi;
+
+/** How errors without a parameter of their own name one: OpenAI's form, Anthropic's, LiteLLM's. */
+export const PARAMETER_WORDS =
+  /(?:unsupported|unknown|unrecognized|invalid) (?:parameter|argument)s?:? ['"`]?([a-z_.]{4,40})['"`]?|^((?:max_tokens|thinking|temperature|top_p|tools|tool_choice|stop_sequences|output_config)[a-z_.]{0,40}): /gi;
 
 /**
  * An unknown model name of our catalog, reported with 400 by DeepSeek, OpenRouter, Mistral, Z.ai.

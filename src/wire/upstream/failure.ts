@@ -5,13 +5,16 @@
 import type { FailureClass, UpstreamFailure } from '../../core/failure.ts';
 import type { JsonObject } from '../../core/generation.ts';
 import { isObject, parseJson } from '../../core/json.ts';
+import type { UpstreamSaid } from '../../core/upstream-said.ts';
 import { says, type WroteWords } from './callers-words.ts';
 import {
   CONTEXT_WORDS,
   CREDENTIAL_WORDS,
-  FLAGGED_WORDS,
+  FILTER_WORDS,
   MODEL_WORDS,
   OVERLOAD_WORDS,
+  PARAMETER_WORDS,
+  PLACE_LIMIT_WORDS,
   QUOTA_WORDS,
   RATE_WORDS,
   THINKING_WORDS,
@@ -37,7 +40,7 @@ export function statusFailure(status: number, body: string, wrote: WroteWords): 
   // Gemini puts its errors into a list.
   const value = Array.isArray(parsed) ? parsed[0] : parsed;
   const error = toObject(value)['error'] ?? value;
-  const said = parsed === undefined ? readSaidText(text) : readSaid(error);
+  const said = withParameter(parsed === undefined ? readSaidText(text) : readSaid(error), wrote);
   const detail = `the upstream answered with status ${status}`;
   const failure = { detail, status, ...(said === undefined ? {} : { said }) };
   const matches = matchesIn(error, text, wrote);
@@ -55,7 +58,8 @@ function isRefused(status: number): boolean {
 function classifyStatus(status: number, { inWords, anywhere }: Matches): FailureClass {
   if (status === 401 || status === 402) return 'credential';
   // One customer's content must not block the credential for all others.
-  if (status === 403) return inWords(FLAGGED_WORDS) ? 'bad_request' : 'credential';
+  if (FILTER_STATUSES.includes(status) && inWords(FILTER_WORDS)) return 'content_policy';
+  if (status === 403) return 'credential';
   if (status === 408) return 'timeout';
   if (status === 429) return anywhere(QUOTA_WORDS) ? 'credential' : 'rate_limited';
   // Groq's 498 is a tier without capacity.
@@ -64,18 +68,19 @@ function classifyStatus(status: number, { inWords, anywhere }: Matches): Failure
   if (status === 404) return 'mismatch';
   // llama.cpp has reported a prompt that does not fit as a 500.
   if (status >= 400 && anywhere(CONTEXT_WORDS)) return 'context_length';
-  if (status === 400 || status === 413 || status === 422) return refusalClass(status, { inWords });
+  if (status === 413 || inWords(PLACE_LIMIT_WORDS)) return 'too_large';
+  if (status === 400 || status === 422) return refusalClass(inWords);
   if (PASSING_STATUSES.includes(status) || status < 300) return 'server_error';
   return status < 500 ? 'mismatch' : 'server_error';
 }
+
+const FILTER_STATUSES = [400, 403, 422, 451];
 
 /** Temporary despite being below 500: a conflict, or a model that failed or is not ready. */
 const PASSING_STATUSES = [409, 423, 424, 425, 499];
 
 /** Attributes a refused request: to the caller, unless the error shows that it is our fault. */
-function refusalClass(status: number, { inWords }: Pick<Matches, 'inWords'>): FailureClass {
-  // Groq reports a request above our per-minute tokens this way, so it never fits there.
-  if (status === 413 && inWords(RATE_WORDS)) return 'mismatch';
+function refusalClass(inWords: Matches['inWords']): FailureClass {
   if (inWords(CREDENTIAL_WORDS)) return 'credential';
   return inWords(MODEL_WORDS) ? 'mismatch' : 'bad_request';
 }
@@ -134,12 +139,25 @@ export function errorEventFailure(data: string, wrote: WroteWords): UpstreamFail
 }
 
 function errorFailure(error: unknown, wrote: WroteWords): UpstreamFailure {
-  const said = readSaid(error);
+  const said = withParameter(readSaid(error), wrote);
   return {
     class: classifyError(error, wrote),
     detail: 'the upstream reported an error in place of an answer',
     ...(said === undefined ? {} : { said }),
   };
+}
+
+/** With the parameter that the message names, if no field does and the caller did not write it. */
+function withParameter(
+  said: UpstreamSaid | undefined,
+  wrote: WroteWords,
+): UpstreamSaid | undefined {
+  if (said?.message === undefined || said.param !== undefined) return said;
+  for (const [words, listed, first] of said.message.matchAll(PARAMETER_WORDS)) {
+    const param = listed ?? first;
+    if (param !== undefined && !wrote(words)) return { ...said, param };
+  }
+  return said;
 }
 
 /** MiniMax's codes, whose texts say little (platform.minimax.io, error codes, 2026-11-28). */
@@ -149,8 +167,8 @@ const BASE_CODES: ReadonlyMap<unknown, FailureClass> = new Map<unknown, FailureC
   // No credit.
   [1008, 'credential'],
   // The content of the prompt, or of the answer.
-  [1026, 'bad_request'],
-  [1027, 'bad_request'],
+  [1026, 'content_policy'],
+  [1027, 'content_policy'],
   [1039, 'context_length'],
   [2013, 'bad_request'],
 ]);
@@ -158,6 +176,7 @@ const BASE_CODES: ReadonlyMap<unknown, FailureClass> = new Map<unknown, FailureC
 function classifyError(error: unknown, wrote: WroteWords): FailureClass {
   const { inWords } = matchesIn(error, '', wrote);
   if (inWords(CONTEXT_WORDS)) return 'context_length';
+  if (inWords(FILTER_WORDS)) return 'content_policy';
   const { code, base_code: baseCode } = toObject(error);
   const ofBase = BASE_CODES.get(baseCode);
   if (ofBase !== undefined) return ofBase;
@@ -170,8 +189,10 @@ function classifyError(error: unknown, wrote: WroteWords): FailureClass {
 const CODE = /^[\w.-]{1,64}$/;
 
 function errorCodes(error: unknown): string[] {
-  const { code, type } = toObject(error);
-  return [code, type].filter((word) => typeof word === 'string').filter((word) => CODE.test(word));
+  const { code, type, innererror } = toObject(error);
+  return [code, type, toObject(innererror)['code']]
+    .filter((word) => typeof word === 'string')
+    .filter((word) => CODE.test(word));
 }
 
 function errorWords(error: unknown): string {

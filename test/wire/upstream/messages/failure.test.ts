@@ -46,7 +46,7 @@ const ROWS: [status: number, body: string, failure: FailureClass][] = [
   [403, error('permission_error'), 'credential'],
   [404, error('not_found_error'), 'mismatch'],
   [408, '', 'timeout'],
-  [413, error('request_too_large'), 'bad_request'],
+  [413, error('request_too_large'), 'too_large'],
   [422, '{"detail":"SECRET"}', 'bad_request'],
   [429, error('rate_limit_error'), 'rate_limited'],
   [500, error('api_error'), 'server_error'],

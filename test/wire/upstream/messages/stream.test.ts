@@ -104,7 +104,7 @@ describe('what ends an answer', () => {
 
   const classes: [type: string, failure: FailureClass][] = [
     ['invalid_request_error', 'bad_request'],
-    ['request_too_large', 'bad_request'],
+    ['request_too_large', 'too_large'],
     ['authentication_error', 'credential'],
     ['billing_error', 'credential'],
     ['permission_error', 'credential'],
