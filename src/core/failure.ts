@@ -55,7 +55,7 @@ type FailureRow = {
  *
  * `mismatch` counts against neither, although the catalog may be wrong for every caller: some
  * upstreams answer 404 to a request with a feature that they lack. If it counted, one customer's
- * requests could block the model for all others.
+ * requests could block the model for all others. A probe decides instead (`core/acceptance.ts`).
  *
  * `malformed` is not retried: a server that sends a web page as its answer will send it again.
  */

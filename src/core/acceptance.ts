@@ -1,0 +1,63 @@
+// Whether a model's placement accepts requests at all. A refused request is its caller's mistake,
+// unless the upstream refuses what the gateway itself chose: the model's name, the path, the bound.
+// No count of accounts proves that, because sign-up may be open, so a probe without their words
+// decides (decision 0189). `core/breakers.ts` has one for each placement.
+
+/** Refusals in a row after which a placement that has answered is doubted. */
+const IN_ROW = 5;
+
+/** The shortest time between two probes. It bounds what callers can make the operator pay. */
+const AFTER_ACCEPTANCE_MS = 60_000;
+const AFTER_NO_VERDICT_MS = 10_000;
+
+/** How long a refused parameter is shown to operators. */
+const SHOWN_MS = 3_600_000;
+
+/** Whose fault a refusal is; `probe`: ask the upstream without the caller's words. */
+export type Blame = 'caller' | 'gateway' | 'probe';
+
+export type Verdict = 'accepted' | 'refused' | 'none';
+
+export type Acceptance = ReturnType<typeof createAcceptance>;
+
+/** Times are milliseconds of a monotonic clock. */
+export function createAcceptance() {
+  let state: 'unknown' | 'accepted' | 'refused' = 'unknown';
+  let inRow = 0;
+  let nextProbeAt = Number.NEGATIVE_INFINITY;
+  let named: { readonly parameter: string; readonly untilMs: number } | undefined;
+
+  return {
+    /** Content has arrived for any account. */
+    answered(): void {
+      state = 'accepted';
+      inRow = 0;
+    },
+    refused(nowMs: number): Blame {
+      inRow += 1;
+      if (state === 'refused') return 'gateway';
+      const isDoubted = state === 'unknown' || inRow >= IN_ROW;
+      return isDoubted && nowMs >= nextProbeAt ? 'probe' : 'caller';
+    },
+    judged(verdict: Verdict, nowMs: number): void {
+      const isAccepted = verdict === 'accepted';
+      nextProbeAt = nowMs + (isAccepted ? AFTER_ACCEPTANCE_MS : AFTER_NO_VERDICT_MS);
+      if (verdict === 'none') return;
+      state = verdict;
+      inRow = 0;
+    },
+    isRefused: (): boolean => state === 'refused',
+    /** The upstream named a parameter that the gateway chose. */
+    names(parameter: string, nowMs: number): void {
+      named = { parameter, untilMs: nowMs + SHOWN_MS };
+    },
+    /** The parameter that it named last, for operators. */
+    parameter: (nowMs: number): string | undefined =>
+      named !== undefined && named.untilMs > nowMs ? named.parameter : undefined,
+    /** The catalog changed, and with it perhaps what is sent. */
+    forget(): void {
+      state = 'unknown';
+      named = undefined;
+    },
+  };
+}
