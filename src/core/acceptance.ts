@@ -18,8 +18,6 @@ export type Blame = 'caller' | 'gateway' | 'probe';
 
 export type Verdict = 'accepted' | 'refused' | 'none';
 
-export type Acceptance = ReturnType<typeof createAcceptance>;
-
 /** Times are milliseconds of a monotonic clock. */
 export function createAcceptance() {
   let state: 'unknown' | 'accepted' | 'refused' = 'unknown';

@@ -11,6 +11,7 @@ import type { Plan } from '../core/plan.ts';
 import type { Price } from '../core/price.ts';
 import type { AnswerSummary } from '../core/request-summary.ts';
 import type { RequestTrace } from '../core/trace.ts';
+import type { HeardWords } from '../core/upstream-said.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
 import type { Ledger } from '../ledger/contract.ts';
 import type { AccountLimits } from '../limits/contract.ts';
@@ -47,6 +48,8 @@ export type GenerateDependencies = {
   readonly inFlight: InFlight;
   /** Raises alerts for the operator, such as a refused credential. */
   readonly alert: (alert: Alert) => void;
+  /** Takes what an upstream said of a failed attempt, for operators. It must not throw. */
+  readonly heard: (words: HeardWords) => void;
   /** Reports unexpected errors after the commit point. */
   readonly onInternal: (requestId: string, error: unknown) => void;
   readonly heartbeatMs: number;

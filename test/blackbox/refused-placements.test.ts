@@ -13,6 +13,7 @@ import {
 } from '../support/behaviours.ts';
 import { catalogOf, ROOMY_PLAN } from '../support/catalog.ts';
 import { type Format, PATHS, post } from '../support/client.ts';
+import { explain } from '../support/explain.ts';
 import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
@@ -33,6 +34,10 @@ const tooLarge = { code: 'invalid_value', param: 'max_tokens', message: `${WORD}
 const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   misspelt: refusal(400, { message: `${WORD}: Invalid model name`, code: '400' }),
   pathless: refusal(404, { message: `${WORD} Not Found` }),
+  echoing: answersProbes((exchange) => {
+    const [{ content }] = exchange.request.body['messages'] as [{ content: string }];
+    refusal(404, { code: 'not_here', message: `${WORD}: no place for "${content}"` })(exchange);
+  }),
   // Each refuses what a caller wrote, and has answered others.
   strict: (exchange) =>
     exchange.request.text.includes('refuse me')
@@ -77,7 +82,11 @@ beforeAll(async () => {
     },
   });
   gateway = await startGateway({
-    environment: { METRICS_TOKEN: METRICS, ALERT_WEBHOOK_URL: `${webhook.url}alerts` },
+    environment: {
+      LOG_LEVEL: 'debug',
+      METRICS_TOKEN: METRICS,
+      ALERT_WEBHOOK_URL: `${webhook.url}alerts`,
+    },
     catalog: catalogOf({
       upstreams: [...names, 'ok'].map((id) => ({
         id,
@@ -142,6 +151,32 @@ describe.each(['misspelt', 'pathless'])('a model that refuses everything: %s', (
     await waitUntil(() => alerts.some(isIt));
     expect(await warnings()).toContain(`upstream ${name} fails for ${name}`);
     expect(upstream.probed(name).length).toBeLessThan(4);
+  });
+});
+
+describe('what an upstream said', () => {
+  test('is in explain and in the log at debug, without what the caller wrote', async () => {
+    const secret = `Refuse me: the password is ${crypto.randomUUID()}`;
+    const { id } = await ask(ada, 'echoing-or-ok', {
+      messages: [{ role: 'user', content: secret }],
+    });
+    await waitUntil(async () => {
+      const { attempts } = await explain(gateway, id);
+      return attempts[0]?.['said'] !== null;
+    });
+    const [attempt] = (await explain(gateway, id)).attempts;
+    expect(attempt?.['said']).toEqual({ words: expect.stringContaining(WORD), exact: true });
+    expect(JSON.stringify(attempt)).toContain('404 not_here: ');
+    expect(JSON.stringify(attempt)).not.toContain('password');
+    await waitUntil(() => gateway.output().includes(`"requestId":"${id}"`));
+    const lines = gateway
+      .output()
+      .split('\n')
+      .filter((line) => line.includes('attempt failed'));
+    expect(lines.filter((line) => line.includes(id))).toMatchObject([
+      expect.stringContaining(WORD),
+    ]);
+    expect(gateway.output()).not.toContain('password');
   });
 });
 

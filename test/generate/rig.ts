@@ -92,6 +92,7 @@ export async function openPipeline(
     learned: createLearned(clock),
     reasoning: undefined,
     onInternal: () => undefined,
+    heard: () => undefined,
     heartbeatMs: 10_000,
     silentCommitMs: 10_000,
     booking: 'bounded',
