@@ -26,6 +26,7 @@ import { readOpenFileLimit } from '../upstream/descriptors.ts';
 import { addCommand, type Output, type Perform } from './command.ts';
 import type { Context } from './context.ts';
 import { isHealthy } from './health.ts';
+import { checkUpstreams } from './upstream-checks.ts';
 
 type Finding = { readonly ok: boolean; readonly detail: string };
 type Check = Finding & { readonly name: string };
@@ -114,6 +115,7 @@ function databaseChecks(context: Context): [string, (database: Database) => Awai
     ['plans of accounts', (database) => checkPlans(database, context)],
     ['kept thinking', (database) => checkThinking(database, context)],
     ['kept answers', (database) => checkAnswers(database, context)],
+    ['upstreams', (database) => checkUpstreams(database, context)],
   ];
 }
 

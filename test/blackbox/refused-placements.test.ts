@@ -14,7 +14,7 @@ import {
 import { catalogOf, ROOMY_PLAN } from '../support/catalog.ts';
 import { type Format, PATHS, post } from '../support/client.ts';
 import { explain } from '../support/explain.ts';
-import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { type Gateway, runCommand, startGateway, type TestAccount } from '../support/gateway.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
 setDefaultTimeout(60_000);
@@ -66,6 +66,7 @@ const names = Object.keys(BEHAVIOURS);
 
 let upstream: Upstream;
 let gateway: Gateway;
+let environment: Readonly<Record<string, string>>;
 let webhook: ReturnType<typeof Bun.serve>;
 let ada: TestAccount;
 let bob: TestAccount;
@@ -81,12 +82,13 @@ beforeAll(async () => {
       return new Response();
     },
   });
+  environment = {
+    LOG_LEVEL: 'debug',
+    METRICS_TOKEN: METRICS,
+    ALERT_WEBHOOK_URL: `${webhook.url}alerts`,
+  };
   gateway = await startGateway({
-    environment: {
-      LOG_LEVEL: 'debug',
-      METRICS_TOKEN: METRICS,
-      ALERT_WEBHOOK_URL: `${webhook.url}alerts`,
-    },
+    environment,
     catalog: catalogOf({
       upstreams: [...names, 'ok'].map((id) => ({
         id,
@@ -157,6 +159,7 @@ describe.each(['misspelt', 'pathless'])('a model that refuses everything: %s', (
 describe('what an upstream said', () => {
   test('is in explain and in the log at debug, without what the caller wrote', async () => {
     const secret = `Refuse me: the password is ${crypto.randomUUID()}`;
+    for (let turn = 0; turn < 2; turn += 1) await ask(ada, 'echoing-or-ok');
     const { id } = await ask(ada, 'echoing-or-ok', {
       messages: [{ role: 'user', content: secret }],
     });
@@ -177,6 +180,25 @@ describe('what an upstream said', () => {
       expect.stringContaining(WORD),
     ]);
     expect(gateway.output()).not.toContain('password');
+  });
+});
+
+describe('doctor', () => {
+  type Check = { readonly name: string; readonly ok: boolean; readonly detail: string };
+
+  test('names models that fail, with what the upstream said', async () => {
+    const beside = { ...environment, PORT: new URL(gateway.url).port };
+    const doctor = await runCommand(gateway.directory, beside, ['doctor', '--json']);
+    const { checks } = JSON.parse(doctor.stdout) as { readonly checks: readonly Check[] };
+    const found = checks.find(({ name }) => name === 'upstreams');
+    expect([doctor.code, found?.ok]).toEqual([1, false]);
+    for (const name of ['misspelt', 'pathless']) {
+      expect(found?.detail).toContain(`upstream ${name} fails for ${name}`);
+    }
+    expect(found?.detail).toContain(
+      'upstream echoing has served nothing for echoing-or-ok; it said "404',
+    );
+    expect(found?.detail).not.toContain('upstream ok');
   });
 });
 
