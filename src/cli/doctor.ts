@@ -64,6 +64,7 @@ async function doctor(context: Context, options: DoctorOptions): Promise<Output>
   add('catalog', await attempt(() => checkCatalog(context)));
   add('upstream profiles', await attempt(() => checkProfiles(context)));
   add('upstream secrets', await attempt(() => checkSecrets(context)));
+  if (!beforeStart) add('upstreams', await attempt(() => checkUpstreams(context)));
   add('open files', await attempt(checkOpenFiles));
   add('port', await attempt(() => checkPort(context)));
   const ok = checks.every((check) => check.ok);
@@ -115,7 +116,6 @@ function databaseChecks(context: Context): [string, (database: Database) => Awai
     ['plans of accounts', (database) => checkPlans(database, context)],
     ['kept thinking', (database) => checkThinking(database, context)],
     ['kept answers', (database) => checkAnswers(database, context)],
-    ['upstreams', (database) => checkUpstreams(database, context)],
   ];
 }
 

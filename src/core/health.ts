@@ -63,7 +63,7 @@ export function withTrouble(
     ...state,
     models: state.models.map((each) => {
       const trouble = troubleOf(state.upstream, each.model);
-      return trouble === undefined ? each : { ...each, trouble };
+      return trouble === undefined || each.trouble === 'failing' ? each : { ...each, trouble };
     }),
   }));
 }

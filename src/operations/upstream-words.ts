@@ -114,30 +114,6 @@ function rowsWhere({ db }: Pick<Database, 'db'>, where: SQL | undefined, limit: 
     .all();
 }
 
-/** Places at which attempts have failed in these classes since `sinceMs`, with the last words. */
-export async function failingPlaces(
-  { db }: Pick<Database, 'db'>,
-  sinceMs: number,
-  classes: readonly string[],
-) {
-  const rows = await db
-    .select()
-    .from(upstreamWords)
-    .where(gte(upstreamWords.lastAt, sinceMs))
-    .orderBy(desc(upstreamWords.lastAt))
-    .all();
-  const places = Map.groupBy(
-    rows.filter(({ failure }) => classes.includes(failure)),
-    ({ upstream, model }) => `${upstream} ${model}`,
-  );
-  return [...places.values()].flatMap(([last, ...others]) => {
-    if (last === undefined) return [];
-    const { upstream, model } = last;
-    const count = others.reduce((sum, row) => sum + row.count, last.count);
-    return [{ upstream, model, count, words: rowWords(last) }];
-  });
-}
-
 /** Removes words of a week ago, and the oldest of a place that has too many. */
 export async function sweepWords(database: Database, nowMs: number): Promise<void> {
   const tooMany = sql`${upstreamWords.id} in (select id from (

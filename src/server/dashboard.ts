@@ -3,7 +3,7 @@
 
 import { every } from '../async/every.ts';
 import { isHttps, publicUrl } from '../config/urls.ts';
-import { type UpstreamState, withTrouble } from '../core/health.ts';
+import type { UpstreamState } from '../core/health.ts';
 import { targetOf } from '../core/request-target.ts';
 import type { ConsoleDependencies, DashboardDependencies } from '../dashboard/dependencies.ts';
 import type { DashboardApp } from '../dashboard/edge/app.ts';
@@ -273,7 +273,7 @@ function dependenciesOf(
       await operators.reloadCatalog();
       return live.status();
     },
-    upstreams: () => withTrouble(options.upstreams(), machine.activity.trouble),
+    upstreams: options.upstreams,
     warnings: options.warnings,
     problems: options.problems,
     machine,
