@@ -10,8 +10,9 @@ const IN_ROW = 5;
 const AFTER_ACCEPTANCE_MS = 60_000;
 const AFTER_NO_VERDICT_MS = 10_000;
 
-/** How long a refused parameter is shown to operators. */
+/** How long a refused parameter is shown to operators, and how often it is announced. */
 const SHOWN_MS = 3_600_000;
+const ANNOUNCED_EVERY_MS = 60_000;
 
 /** Whose fault a refusal is; `probe`: ask the upstream without the caller's words. */
 export type Blame = 'caller' | 'gateway' | 'probe';
@@ -23,7 +24,7 @@ export function createAcceptance() {
   let state: 'unknown' | 'accepted' | 'refused' = 'unknown';
   let inRow = 0;
   let nextProbeAt = Number.NEGATIVE_INFINITY;
-  let named: { readonly parameter: string; readonly untilMs: number } | undefined;
+  let named: { readonly parameter: string; readonly at: number } | undefined;
 
   return {
     /** Content has arrived for any account. */
@@ -37,21 +38,25 @@ export function createAcceptance() {
       const isDoubted = state === 'unknown' || inRow >= IN_ROW;
       return isDoubted && nowMs >= nextProbeAt ? 'probe' : 'caller';
     },
-    judged(verdict: Verdict, nowMs: number): void {
-      const isAccepted = verdict === 'accepted';
+    /** Whether it counts as refused. An answer that came while the probe ran proves more. */
+    judged(verdict: Verdict, nowMs: number): boolean {
+      const isAccepted = verdict === 'accepted' || (verdict === 'refused' && inRow === 0);
       nextProbeAt = nowMs + (isAccepted ? AFTER_ACCEPTANCE_MS : AFTER_NO_VERDICT_MS);
-      if (verdict === 'none') return;
-      state = verdict;
-      inRow = 0;
+      if (isAccepted) state = 'accepted';
+      else if (verdict === 'refused') state = 'refused';
+      if (verdict !== 'none') inRow = 0;
+      return state === 'refused';
     },
     isRefused: (): boolean => state === 'refused',
-    /** The upstream named a parameter that the gateway chose. */
-    names(parameter: string, nowMs: number): void {
-      named = { parameter, untilMs: nowMs + SHOWN_MS };
+    /** The upstream named a parameter that the gateway chose. True if operators should hear it. */
+    names(parameter: string, nowMs: number): boolean {
+      const isKnown = named?.parameter === parameter && nowMs - named.at < ANNOUNCED_EVERY_MS;
+      if (!isKnown) named = { parameter, at: nowMs };
+      return !isKnown;
     },
     /** The parameter that it named last, for operators. */
     parameter: (nowMs: number): string | undefined =>
-      named !== undefined && named.untilMs > nowMs ? named.parameter : undefined,
+      named !== undefined && nowMs - named.at < SHOWN_MS ? named.parameter : undefined,
     /** The catalog changed, and with it perhaps what is sent. */
     forget(): void {
       state = 'unknown';

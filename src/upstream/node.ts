@@ -2,6 +2,7 @@
 // the catalog; `permit.ts` reports the outcomes of requests.
 
 import type { Awaitable } from '../async/awaitable.ts';
+import type { Verdict } from '../core/acceptance.ts';
 import type { Alert } from '../core/alert.ts';
 import { type Breakers, createBreakers } from '../core/breakers.ts';
 import { SHORT_DELAY_MS } from '../core/failover.ts';
@@ -34,24 +35,14 @@ export function createNode(place: string, dependencies: NodeDependencies) {
   const breakersOf = ({ model: { slug } }: Candidate): Breakers =>
     breakers.getOrInsertComputed(slug, createBreakers);
 
-  /** Sends any probes that are due. Call it after each event that may cause one. */
   const judging = new Map<Breakers, Promise<boolean>>();
   /** Whether the upstream refuses the gateway's own request, too. */
   const judge = async (candidate: Candidate, credential: UpstreamCredential): Promise<boolean> => {
     const ofModel = breakersOf(candidate);
-    const { acceptance } = ofModel;
     const outcome = await probe(candidate, credential, 'acceptance');
     judging.delete(ofModel);
     const nowMs = monotonic();
-    if (outcome !== 'finished' && !isRefusal(outcome)) {
-      acceptance.judged('none', nowMs);
-      return false;
-    }
-    if (outcome === 'finished') {
-      acceptance.judged('accepted', nowMs);
-      return false;
-    }
-    acceptance.judged('refused', nowMs);
+    if (!ofModel.acceptance.judged(verdictOf(outcome), nowMs)) return false;
     const { coolDownMs } = candidate.upstream;
     // With a zero cool-down, the operator wants it to be called despite failures.
     if (coolDownMs === 0 || ofModel.refuse({ nowMs, coolDownMs })) {
@@ -62,15 +53,16 @@ export function createNode(place: string, dependencies: NodeDependencies) {
   /** Whether a refused request is the gateway's fault: the catalog's, not its caller's. */
   const blame = (candidate: Candidate, credential: UpstreamCredential): Awaitable<boolean> => {
     const ofModel = breakersOf(candidate);
+    const whose = ofModel.acceptance.refused(monotonic());
     const asked = judging.get(ofModel);
     if (asked !== undefined) return asked;
-    const whose = ofModel.acceptance.refused(monotonic());
     if (whose !== 'probe') return whose === 'gateway';
     const judged = judge(candidate, credential);
     judging.set(ofModel, judged);
     return judged;
   };
 
+  /** Sends any probes that are due. Call it after each event that may cause one. */
   const settleDoubts = (candidate: Candidate, credential: UpstreamCredential): void => {
     const ofModel = breakersOf(candidate);
     const isCredential = credentials.takeProbe(credential);
@@ -105,7 +97,7 @@ export function createNode(place: string, dependencies: NodeDependencies) {
     if (ofModel === undefined) return;
     const { coolDownMs } = upstream;
     const retryAfterMs = outcome === 'finished' ? undefined : outcome.retryAfterMs;
-    const isRefused = wasRefused && outcome !== 'finished' && isRefusal(outcome);
+    const isRefused = wasRefused && verdictOf(outcome) === 'refused';
     const isWell = outcome === 'finished' || !(isRefused || isAgainst(upstream, outcome));
     if (outcome === 'finished') ofModel.acceptance.answered();
     if (ofModel.judged(isWell, { nowMs, coolDownMs, retryAfterMs })) {
@@ -143,6 +135,11 @@ function breakerOpened(
 /** What an upstream said to a probe. */
 function saidOf(failure: UpstreamFailure | undefined): { readonly said?: string } {
   return failure?.said === undefined ? {} : { said: saidWords(failure.said, failure.status) };
+}
+
+function verdictOf(outcome: 'finished' | UpstreamFailure): Verdict {
+  if (outcome === 'finished') return 'accepted';
+  return isRefusal(outcome) ? 'refused' : 'none';
 }
 
 /** Whether the upstream refuses the request, and not our key or its rate. */

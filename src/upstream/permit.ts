@@ -103,8 +103,7 @@ export class Permit {
     if (isRefusal(failure)) {
       this.#isOurs = this.#node.blame(this.#candidate, this.#lease.credential);
       const { chosen } = failure;
-      if (chosen !== undefined) {
-        this.#breakers.acceptance.names(chosen, nowMs);
+      if (chosen !== undefined && this.#breakers.acceptance.names(chosen, nowMs)) {
         const words = saidWords(failure.said, failure.status);
         const place = { upstream: upstream.id, model: model.slug };
         alert({ kind: 'parameter_refused', ...place, parameter: chosen, said: words });

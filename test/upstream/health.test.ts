@@ -481,6 +481,15 @@ describe('two accounts', () => {
       expect(await outcome(permit(health, A))).toBe('mismatch');
     });
 
+    test("is its caller's if another one is answered while the probe runs", async () => {
+      const { health, probes } = rig(A);
+      probes.acceptance = REFUSED;
+      const [refused, answered] = [permit(health, A), permit(health.of('bob'), A)];
+      const asked = outcome(refused);
+      answered.answered();
+      expect([await asked, refusalOf(health, A)]).toEqual(['bad_request', 'permit']);
+    });
+
     test("is its caller's if a probe has no verdict", async () => {
       const { health, probes } = rig(A);
       probes.acceptance = failed('overloaded', { status: 503 });
