@@ -1,8 +1,6 @@
 // What an upstream said of a failure, for operators only. The attempt removes what the caller wrote
 // and what authenticates us before any other code sees it (`wire/upstream/hide-words.ts`).
 
-import type { FailureClass } from './failure.ts';
-
 /** Absent members: the upstream sent none. The status is in the failure. */
 export type UpstreamSaid = {
   /** The error's code, or its type if it has no code. */
@@ -26,31 +24,3 @@ export function saidWords({ code, param, message }: UpstreamSaid = {}, status?: 
   if (message === undefined) return words;
   return words === '' ? message : `${words}: ${message}`;
 }
-
-/** What an upstream said to one attempt of a request. */
-export type HeardWords = {
-  readonly upstream: string;
-  /** The slug of the model. */
-  readonly model: string;
-  readonly failure: FailureClass;
-  readonly status?: number | undefined;
-  /** From `saidWords`. */
-  readonly words: string;
-  readonly requestId: string;
-  /** Unix milliseconds. */
-  readonly at: number;
-};
-
-/** Equal words of a place. */
-export type HeardGroup = {
-  readonly id: string;
-  /** The latest one. */
-  readonly heard: HeardWords;
-  readonly count: number;
-  readonly firstAt: number;
-  /** Of the latest requests, newest first. */
-  readonly requests: readonly string[];
-};
-
-/** Requests that a group names; `explain` shows the words of others by place, status and time. */
-export const HEARD_REQUESTS_MAX = 16;

@@ -4,12 +4,13 @@
 
 import type { AttemptPhase, UpstreamFailure } from '../core/failure.ts';
 import type { Usage } from '../core/generation.ts';
+import type { HeardWords } from '../core/heard-words.ts';
 import { formatTokens } from '../core/money.ts';
 import { charge } from '../core/price.ts';
 import { reportedCostUsd } from '../core/reported-cost.ts';
 import type { AttemptSummary } from '../core/request-summary.ts';
 import type { Candidate } from '../core/route.ts';
-import { type HeardWords, saidWords } from '../core/upstream-said.ts';
+import { saidWords } from '../core/upstream-said.ts';
 import { withNamedTier, withUnreportedWrites } from '../core/usage.ts';
 import type { Attempt } from '../upstream/attempt.ts';
 import type { OutputMeter } from './meter.ts';

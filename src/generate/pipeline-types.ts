@@ -3,6 +3,7 @@
 import type { Awaitable } from '../async/awaitable.ts';
 import type { Alert } from '../core/alert.ts';
 import type { GenerationRequest } from '../core/generation.ts';
+import type { HeardWords } from '../core/heard-words.ts';
 import type { Learned } from '../core/learned.ts';
 import type { Catalog, Model } from '../core/model.ts';
 import type { Tokens } from '../core/money.ts';
@@ -11,7 +12,6 @@ import type { Plan } from '../core/plan.ts';
 import type { Price } from '../core/price.ts';
 import type { AnswerSummary } from '../core/request-summary.ts';
 import type { RequestTrace } from '../core/trace.ts';
-import type { HeardWords } from '../core/upstream-said.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
 import type { Ledger } from '../ledger/contract.ts';
 import type { AccountLimits } from '../limits/contract.ts';

@@ -2,7 +2,7 @@
 // Numbers and ids differ between equal errors, so words with a digit do not distinguish groups.
 // Bounded per place, because callers can cause many different errors at one.
 
-import { HEARD_REQUESTS_MAX, type HeardGroup, type HeardWords } from '../core/upstream-said.ts';
+import { HEARD_REQUESTS_MAX, type HeardGroup, type HeardWords } from '../core/heard-words.ts';
 
 export type HeardGroups = ReturnType<typeof createHeardGroups>;
 

@@ -3,8 +3,8 @@
 
 import { pino } from 'pino';
 import { withTimeout } from '../async/timeout.ts';
+import type { HeardWords } from '../core/heard-words.ts';
 import type { RequestSummary } from '../core/request-summary.ts';
-import type { HeardWords } from '../core/upstream-said.ts';
 import { errorWords } from './error-text.ts';
 import { createRefusedLines } from './refused-lines.ts';
 import { levelOf } from './request-line.ts';

@@ -14,7 +14,7 @@ import {
   sql,
 } from 'drizzle-orm';
 import { DAY_MS, isoTime } from '../core/calendar.ts';
-import type { HeardGroup } from '../core/upstream-said.ts';
+import type { HeardGroup } from '../core/heard-words.ts';
 import type { BookedAttempt } from '../ledger/series/attempts.ts';
 import type { Database } from '../store/contract.ts';
 import { contains, larger, smaller } from '../store/portable.ts';

@@ -3,7 +3,7 @@
 
 import { expect, test } from 'bun:test';
 import { randomBytes } from 'node:crypto';
-import type { HeardWords } from '../../src/core/upstream-said.ts';
+import type { HeardWords } from '../../src/core/heard-words.ts';
 import { createHeardGroups } from '../../src/observe/heard-words.ts';
 import { createRaisedAlerts } from '../../src/observe/raised-alerts.ts';
 import {
