@@ -33,6 +33,7 @@ import * as cluster from '../src/store/cluster-tables.ts';
 import * as console from '../src/store/console-tables.ts';
 import * as money from '../src/store/money-tables.ts';
 import * as refused from '../src/store/refused-tables.ts';
+import * as said from '../src/store/said-tables.ts';
 import * as series from '../src/store/series-tables.ts';
 import * as signIn from '../src/store/sign-in-tables.ts';
 import * as tables from '../src/store/tables.ts';
@@ -181,6 +182,7 @@ export const usageSpeeds = toPostgres(series.usageSpeeds);
 export const usageMark = toPostgres(series.usageMark);
 
 export const refusedRequests = toPostgres(refused.refusedRequests);
+export const upstreamWords = toPostgres(said.upstreamWords);
 
 export const users = toPostgres(signIn.users, 'numbered');
 export const sessions = toPostgres(signIn.sessions);

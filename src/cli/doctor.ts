@@ -26,6 +26,7 @@ import { readOpenFileLimit } from '../upstream/descriptors.ts';
 import { addCommand, type Output, type Perform } from './command.ts';
 import type { Context } from './context.ts';
 import { isHealthy } from './health.ts';
+import { checkUpstreams } from './upstream-checks.ts';
 
 type Finding = { readonly ok: boolean; readonly detail: string };
 type Check = Finding & { readonly name: string };
@@ -63,6 +64,7 @@ async function doctor(context: Context, options: DoctorOptions): Promise<Output>
   add('catalog', await attempt(() => checkCatalog(context)));
   add('upstream profiles', await attempt(() => checkProfiles(context)));
   add('upstream secrets', await attempt(() => checkSecrets(context)));
+  if (!beforeStart) add('upstreams', await attempt(() => checkUpstreams(context)));
   add('open files', await attempt(checkOpenFiles));
   add('port', await attempt(() => checkPort(context)));
   const ok = checks.every((check) => check.ok);

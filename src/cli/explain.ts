@@ -26,10 +26,10 @@ export function addExplainCommand(program: Command, perform: Perform): void {
 }
 
 async function explain(context: Context, _options: object, requestId = ''): Promise<Output> {
-  const { books } = await context.openStore();
+  const store = await context.openStore();
   // Not loaded by other commands.
   const { explainRequest } = await import('../operations/requests.ts');
-  const facts = await explainRequest(books, context.catalog(), requestId);
+  const facts = await explainRequest(store, context.catalog(), requestId);
   return { json: facts, text: explanationText(facts) };
 }
 
@@ -133,15 +133,20 @@ function bookedLines(booked: Booked): string[] {
   ];
 }
 
-/** The second line has what records of older versions lack. */
+/** The second line has what records of older versions lack, the third what the upstream said. */
 function attemptLines(attempt: AttemptFacts, number: number): string[] {
   const { upstream, model, started_at: startedAt, duration_ms: durationMs } = attempt;
   const where = `${upstream ?? 'unknown upstream'}, ${model ?? 'unknown model'}`;
   const started = startedAt === null ? '' : `, ${startedAt}`;
   const lasted = durationMs === null ? '' : `, ${durationMs} ms`;
   const more = [whomWords(attempt), timeWords(attempt), usageWords(attempt)].filter(Boolean);
+  const { said } = attempt;
+  const heard =
+    said === null
+      ? []
+      : [`        ${said.exact ? 'it said' : 'it said at that time'}: ${said.words}`];
   const first = `Attempt ${number}: ${where}${started}${lasted}, ${endWords(attempt)}`;
-  return more.length === 0 ? [first] : [first, `        ${more.join('; ')}`];
+  return [first, ...(more.length === 0 ? [] : [`        ${more.join('; ')}`]), ...heard];
 }
 
 function endWords({ failure, phase, detail }: AttemptFacts): string {

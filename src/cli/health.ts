@@ -33,15 +33,22 @@ async function health(context: Context, options: HealthOptions): Promise<Output>
 
 /** Whether the server of these settings answers `path` with 200. */
 export async function isHealthy(
-  { host, port }: Pick<Config, 'host' | 'port'>,
+  config: Pick<Config, 'host' | 'port'>,
   path: '/healthz' | '/readyz',
 ): Promise<boolean> {
+  return (await askServer(config, path))?.ok === true;
+}
+
+/** What the server of these settings answers; undefined if it does not in time. */
+export async function askServer(
+  { host, port }: Pick<Config, 'host' | 'port'>,
+  path: '/healthz' | '/readyz',
+  token?: string,
+): Promise<Response | undefined> {
   const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
   const signal = AbortSignal.timeout(ANSWER_MS);
   // A proxy of the process environment is for upstreams: it may not reach this machine, or answer for it.
-  const answer = fetch(`${httpUrl(name, port)}${path}`, { signal, proxy: false });
-  return answer.then(
-    ({ ok }) => ok,
-    () => false,
-  );
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const url = `${httpUrl(name, port)}${path}`;
+  return fetch(url, { headers, signal, proxy: false }).catch(() => undefined);
 }

@@ -30,6 +30,8 @@ export function refusalProblem(code: ErrorCode, message?: string | null): Reques
 
 const ADVICE: Readonly<Record<ProblemReason, string>> = {
   model_rejected: 'Correct the request. Sent again unchanged, it fails again.',
+  content_refused: 'Change what the request asks for. Sent again unchanged, it fails again.',
+  request_too_large: 'Send fewer messages or smaller images, or use another model.',
   prompt_too_long: 'Shorten the messages, or use a model with a longer context.',
   image_unsupported: 'Send PNG, JPEG, GIF or WebP as base64 data, or use another model.',
   model_unavailable: 'Retry with back-off, or use another model.',

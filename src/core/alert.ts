@@ -1,6 +1,6 @@
 // Conditions that need the operator, as values. The module that detects one raises it through a
 // function argument; the server logs it, counts it and sends it to a webhook. The text contains no
-// key, no prompt, and nothing written by an upstream or a caller.
+// key and nothing written by a caller. What an upstream said is in quotes, short and on one line.
 
 import type { UsageDoubt } from './generation.ts';
 
@@ -14,11 +14,27 @@ export type Alert =
       readonly status?: number;
       /** Why there is no credential to send, in our own words. */
       readonly reason?: string;
+      /** What it said to a probe, which has no words of a caller. */
+      readonly said?: string;
       /** The upstream refuses requests of several accounts but accepts our probe. */
       readonly some?: true;
     }
   /** A model failed so often at an upstream that its circuit breaker opened. */
-  | { readonly kind: 'breaker_opened'; readonly upstream: string; readonly model: string }
+  | {
+      readonly kind: 'breaker_opened';
+      readonly upstream: string;
+      readonly model: string;
+      /** What it said to a probe, which has no words of a caller. */
+      readonly said?: string;
+    }
+  /** The upstream names a parameter that the gateway chose. */
+  | {
+      readonly kind: 'parameter_refused';
+      readonly upstream: string;
+      readonly model: string;
+      readonly parameter: string;
+      readonly said: string;
+    }
   /** The upstream's usage report cannot be right. */
   | {
       readonly kind: 'usage_doubted';
@@ -70,6 +86,8 @@ export function alertSubject(alert: Alert): string {
       return `${alert.upstream} ${alert.credential}`;
     case 'breaker_opened':
       return `${alert.upstream} ${alert.model}`;
+    case 'parameter_refused':
+      return `${alert.upstream} ${alert.model} ${alert.parameter}`;
     case 'usage_doubted':
       return `${alert.upstream} ${alert.model} ${alert.doubt}`;
     case 'account_restricted':
@@ -103,9 +121,11 @@ export function alertWords(alert: Alert): string {
       if (alert.reason !== undefined) {
         return `upstream ${alert.upstream} cannot be used with credential ${alert.credential}: ${alert.reason}`;
       }
-      return `upstream ${alert.upstream} refuses our credential ${alert.credential} or its account (status ${alert.status ?? 'unknown'}); check its api_key and balance`;
+      return `upstream ${alert.upstream} refuses our credential ${alert.credential} or its account (status ${alert.status ?? 'unknown'}); check its api_key and balance${quoted(alert.said)}`;
     case 'breaker_opened':
-      return `upstream ${alert.upstream} fails for ${alert.model}; its circuit breaker is open`;
+      return `upstream ${alert.upstream} fails for ${alert.model}; its circuit breaker is open${quoted(alert.said)}`;
+    case 'parameter_refused':
+      return `upstream ${alert.upstream} refuses ${alert.parameter} for ${alert.model}, which its profile or the catalog sets${quoted(alert.said)}`;
     case 'usage_doubted':
       return doubtWords(alert);
     case 'account_restricted':
@@ -133,6 +153,10 @@ export function alertWords(alert: Alert): string {
     case 'internal_error':
       return `internal error in ${alert.requestId}`;
   }
+}
+
+function quoted(said: string | undefined): string {
+  return said === undefined || said === '' ? '' : `; it said "${said}"`;
 }
 
 /** Why an automatic backup was not made, or is not verified. */

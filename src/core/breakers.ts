@@ -4,6 +4,7 @@
 // without caller content, which decides whether the shared breaker opens. `upstream/health.ts` has
 // one set for each upstream and model, and sends the probes.
 
+import { createAcceptance } from './acceptance.ts';
 import {
   type Breaker,
   type BreakerFailure,
@@ -49,6 +50,7 @@ type ProbeFailure = Pick<BreakerFailure, 'nowMs' | 'coolDownMs' | 'retryAfterMs'
 export function createBreakers() {
   const owns = new Map<string, { readonly breaker: Breaker; openedAt: number }>();
   const served = createLatestTwo();
+  const acceptance = createAcceptance();
   let evidence = createEvidence();
   /** `trial`: the cool-down is over; one request and one probe test the upstream. */
   let kind: 'closed' | 'open' | 'trial' = 'closed';
@@ -105,6 +107,7 @@ export function createBreakers() {
     served.othersAt(account) < openedAt - SERVED_MS;
 
   return {
+    acceptance,
     /** Undefined if the account's requests are rejected now. */
     enter(account: string, nowMs: number): BreakersPass | undefined {
       if (kind === 'trial' || (kind === 'open' && nowMs < openUntilMs)) return undefined;
@@ -128,6 +131,7 @@ export function createBreakers() {
     answered({ account, epoch: ofPass, own }: BreakersPass, nowMs: number): void {
       own?.breaker.answered(own.pass, nowMs);
       served.note(account, nowMs);
+      acceptance.answered();
       if (ofPass !== epoch) return;
       if (kind === 'trial') close();
       evidence.answered(nowMs);
@@ -181,6 +185,14 @@ export function createBreakers() {
         evidence = createEvidence();
         return false;
       }
+      open(failure);
+      const isNews = !isAnnounced;
+      isAnnounced = true;
+      return isNews;
+    },
+    /** Opens for all accounts: the upstream refuses the gateway's own request. True if it is new. */
+    refuse(failure: ProbeFailure): boolean {
+      if (kind !== 'closed') return false;
       open(failure);
       const isNews = !isAnnounced;
       isAnnounced = true;

@@ -131,6 +131,6 @@ export function tellingFailure(
 
 function weightOf({ class: kind }: UpstreamFailure): number {
   // A caller's mistake ends the search, so it is always last and must be reported.
-  if (kind === 'unsupported') return 0;
+  if (kind === 'unsupported' || kind === 'too_large') return 0;
   return kind === 'no_capacity' ? 1 : 2;
 }

@@ -1,9 +1,10 @@
 // The ways in which an upstream can fail, as values. The class decides what happens next. `detail`
-// is our own text: the upstream's text is never stored here.
+// is our own text; `said` is the upstream's, for operators only.
 
 import { GatewayError } from './error.ts';
 import type { GenerationEvent } from './generation.ts';
 import type { LimitView } from './plan.ts';
+import type { UpstreamSaid } from './upstream-said.ts';
 
 /**
  * The consequences of a failure class. `failover.ts` chooses among the allowed steps, and
@@ -39,7 +40,9 @@ type FailureRow = {
  * server_error    5xx and every other status, or an error object inside a 200
  * mismatch        it disagrees with our catalog: 404, 405, 410, a redirect, an unknown model, or
  *                 a field that we added and it rejects
- * bad_request     it refuses the caller's request: 400, 413, 422
+ * bad_request     it refuses the caller's request: 400, 422
+ * content_policy  its filter refuses the content of the caller's request
+ * too_large       the request is larger than this place allows: 413
  * context_length  a bad request because of the prompt's size
  * unsupported     the request needs a feature that this upstream's profile lacks
  * malformed       an unreadable answer, or one that exceeds a limit of the decoder
@@ -52,7 +55,7 @@ type FailureRow = {
  *
  * `mismatch` counts against neither, although the catalog may be wrong for every caller: some
  * upstreams answer 404 to a request with a feature that they lack. If it counted, one customer's
- * requests could block the model for all others.
+ * requests could block the model for all others. A probe decides instead (`core/acceptance.ts`).
  *
  * `malformed` is not retried: a server that sends a web page as its answer will send it again.
  */
@@ -66,6 +69,8 @@ export const FAILURES = {
   server_error: { again: 'jitter', next: true, fault: 'upstream' },
   mismatch: { again: 'never', next: true, fault: 'neither' },
   bad_request: { again: 'never', next: false, fault: 'neither' },
+  content_policy: { again: 'never', next: false, fault: 'neither' },
+  too_large: { again: 'never', next: true, fault: 'neither' },
   context_length: { again: 'never', next: false, fault: 'neither' },
   unsupported: { again: 'never', next: true, fault: 'neither' },
   malformed: { again: 'never', next: true, fault: 'upstream' },
@@ -99,11 +104,15 @@ export type UpstreamFailure = {
   /** For the operator's log and `explain`: our own text and numbers, never the upstream's text. */
   readonly detail: string;
   readonly status?: number;
+  /** What the upstream said; no client sees it. Once the attempt has ended, without secrets. */
+  readonly said?: UpstreamSaid;
   /**
    * It refuses earlier thinking that we gave back, of another model or bound to another
    * conversation: the attempt asks once more without it.
    */
   readonly refusesThinking?: true;
+  /** The parameter that the gateway chose and the upstream refuses: a name of ours. */
+  readonly chosen?: string;
   /** The delay that the upstream requests. */
   readonly retryAfterMs?: number;
   /** The broken connection had served an earlier request: it may just have been idle too long. */
@@ -141,6 +150,18 @@ export function failureError(
       return new GatewayError('invalid_request', {
         message:
           'The model refused this request as invalid. Check message order, images, tool schemas, tool results and the response format.',
+        ...shown,
+      });
+    case 'content_policy':
+      return new GatewayError('invalid_request', {
+        message:
+          'content_policy: a content filter of the model refused this request. Change its content; sent again unchanged, it fails again.',
+        ...shown,
+      });
+    case 'too_large':
+      return new GatewayError('payload_too_large', {
+        message:
+          'This request is larger than the model accepts at the moment. Send less, for example fewer messages or smaller images.',
         ...shown,
       });
     case 'unsupported':

@@ -33,6 +33,8 @@ type BreakerState = {
   readonly breaker: 'closed' | 'open' | 'half_open';
   /** Present if the operator has disabled it. */
   readonly disabled?: true;
+  /** A parameter that the gateway chose and the upstream refuses; for operators only. */
+  readonly refuses?: string;
   /** What the last attempts say; for operators only. */
   readonly trouble?: Trouble;
   /** Unix milliseconds. */
@@ -61,7 +63,7 @@ export function withTrouble(
     ...state,
     models: state.models.map((each) => {
       const trouble = troubleOf(state.upstream, each.model);
-      return trouble === undefined ? each : { ...each, trouble };
+      return trouble === undefined || each.trouble === 'failing' ? each : { ...each, trouble };
     }),
   }));
 }

@@ -45,6 +45,8 @@ const CAUSES: readonly FailureCause[] = [
   'gateway',
   'internal',
   'recovered',
+  'content_policy',
+  'too_large',
 ];
 
 export const REQUEST_FAILURES: readonly RequestFailure[] = CAUSES.flatMap((cause) => [
@@ -61,6 +63,8 @@ export function requestFailure(cause: FailureCause, stage: FailureStage): Reques
  * What customers learn about a failure; upstreams and their failures stay internal.
  *
  * model_rejected     the model refuses the request itself
+ * content_refused    a content filter of the model refuses it
+ * request_too_large  it is larger than the model accepts
  * prompt_too_long    the prompt exceeds the model's context by its own tokenizer
  * image_unsupported  the model does not accept images in this form
  * model_unavailable  no upstream could answer
@@ -71,6 +75,8 @@ export function requestFailure(cause: FailureCause, stage: FailureStage): Reques
  */
 export type FailureReason =
   | 'model_rejected'
+  | 'content_refused'
+  | 'request_too_large'
   | 'prompt_too_long'
   | 'image_unsupported'
   | 'model_unavailable'
@@ -118,6 +124,8 @@ function reasonOf(cause: Exclude<FailureCause, 'recovered'>, stage: FailureStage
   if (cause === 'gateway') return 'service_stopped';
   if (stage === 'interrupted') return 'interrupted';
   if (cause === 'bad_request') return 'model_rejected';
+  if (cause === 'content_policy') return 'content_refused';
+  if (cause === 'too_large') return 'request_too_large';
   if (cause === 'context_length') return 'prompt_too_long';
   if (cause === 'unsupported') return 'image_unsupported';
   return 'model_unavailable';

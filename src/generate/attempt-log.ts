@@ -1,14 +1,16 @@
 // The history of a request's attempts: candidate, time, outcome and cost to the operator. The route
 // and the pipeline write it; the grant stores it with the usage record. It contains no upstream
-// text.
+// text: that goes to operators alone, through `heard`.
 
 import type { AttemptPhase, UpstreamFailure } from '../core/failure.ts';
 import type { Usage } from '../core/generation.ts';
+import type { HeardWords } from '../core/heard-words.ts';
 import { formatTokens } from '../core/money.ts';
 import { charge } from '../core/price.ts';
 import { reportedCostUsd } from '../core/reported-cost.ts';
 import type { AttemptSummary } from '../core/request-summary.ts';
 import type { Candidate } from '../core/route.ts';
+import { saidWords } from '../core/upstream-said.ts';
 import { withNamedTier, withUnreportedWrites } from '../core/usage.ts';
 import type { Attempt } from '../upstream/attempt.ts';
 import type { OutputMeter } from './meter.ts';
@@ -46,16 +48,25 @@ export class AttemptLog<A extends LoggedAttempt = LoggedAttempt> {
   /** The estimated prompt of the request. */
   readonly #promptTokens: number;
   readonly #entries: Entry<A>[] = [];
+  readonly #requestId: string;
+  readonly #heard: (words: HeardWords) => void;
 
   constructor({
     clock,
     promptTokens,
+    requestId,
+    heard,
   }: {
     readonly clock: () => number;
     readonly promptTokens: number;
+    readonly requestId: string;
+    /** Called with what an upstream said of a failed attempt. */
+    readonly heard: (words: HeardWords) => void;
   }) {
     this.#clock = clock;
     this.#promptTokens = promptTokens;
+    this.#requestId = requestId;
+    this.#heard = heard;
   }
 
   /** A snapshot: an attempt that is drained after the answer may still add its usage. */
@@ -80,7 +91,19 @@ export class AttemptLog<A extends LoggedAttempt = LoggedAttempt> {
 
   /** Records an attempt that has ended. Without a failure it served the answer. */
   add(attempt: A, failure: UpstreamFailure | undefined): void {
-    this.#entries.push({ attempt, failure, endedAt: this.#clock() });
+    const endedAt = this.#clock();
+    this.#entries.push({ attempt, failure, endedAt });
+    if (failure !== undefined) this.#hear(attempt, failure, endedAt);
+  }
+
+  #hear({ candidate }: LoggedAttempt, failure: UpstreamFailure, at: number): void {
+    const { class: kind, status, said } = failure;
+    const words = saidWords(said, status);
+    if (words === '') return;
+    const { upstream, model } = candidate;
+    const requestId = this.#requestId;
+    const place = { upstream: upstream.id, model: model.slug };
+    this.#heard({ ...place, failure: kind, status, words, requestId, at });
   }
 
   /** Records a candidate that was skipped, and why. */

@@ -98,7 +98,8 @@ export class Grant implements Slot {
       outputBound,
       lowered,
     });
-    this.attempts = new AttemptLog({ clock, promptTokens });
+    const { heard } = dependencies;
+    this.attempts = new AttemptLog({ clock, promptTokens, requestId, heard });
   }
 
   /** Undefined once the hold is durable. Rejects if it cannot become durable. */

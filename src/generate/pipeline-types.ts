@@ -3,6 +3,7 @@
 import type { Awaitable } from '../async/awaitable.ts';
 import type { Alert } from '../core/alert.ts';
 import type { GenerationRequest } from '../core/generation.ts';
+import type { HeardWords } from '../core/heard-words.ts';
 import type { Learned } from '../core/learned.ts';
 import type { Catalog, Model } from '../core/model.ts';
 import type { Tokens } from '../core/money.ts';
@@ -47,6 +48,8 @@ export type GenerateDependencies = {
   readonly inFlight: InFlight;
   /** Raises alerts for the operator, such as a refused credential. */
   readonly alert: (alert: Alert) => void;
+  /** Takes what an upstream said of a failed attempt, for operators. It must not throw. */
+  readonly heard: (words: HeardWords) => void;
   /** Reports unexpected errors after the commit point. */
   readonly onInternal: (requestId: string, error: unknown) => void;
   readonly heartbeatMs: number;

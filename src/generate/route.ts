@@ -134,7 +134,7 @@ class Search<A extends Attempt> {
           return { kind: 'cancelled', asked: { attempt, first } };
         }
         if (end === undefined || end === 'finished') return { kind: 'serving', attempt, first };
-        failure = end;
+        failure = await entry.attributed(end);
         attempts.add(attempt, failure);
         if (isSilent(failure, candidate)) this.#attemptsLeft = Math.min(this.#attemptsLeft, 1);
         this.#tried = [...this.#tried, candidate.model.slug];

@@ -3,6 +3,7 @@
 
 import { pino } from 'pino';
 import { withTimeout } from '../async/timeout.ts';
+import type { HeardWords } from '../core/heard-words.ts';
 import type { RequestSummary } from '../core/request-summary.ts';
 import { errorWords } from './error-text.ts';
 import { createRefusedLines } from './refused-lines.ts';
@@ -59,6 +60,11 @@ export function createLog(level: LogLevel) {
       const isRefused = summary.code !== undefined && summary.answer === undefined;
       if (isRefused && !refused.mayWrite()) return;
       requests.add(summary);
+    },
+    /** What an upstream said of a failed attempt, without its caller's words. */
+    failedAttempt({ upstream, model, failure, words, requestId }: HeardWords): void {
+      if (!logger.isLevelEnabled('debug')) return;
+      inOrder().debug({ requestId, upstream, model, failure, words }, 'attempt failed');
     },
     info: (message: string): void => inOrder().info(message),
     /** Written at every level: for what the operator must see, such as links without a mail server. */

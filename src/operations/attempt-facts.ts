@@ -6,6 +6,7 @@ import { formatTokens, type Micro } from '../core/money.ts';
 import { namedDetails } from '../core/usage-details.ts';
 import type { BookedAttempt } from '../ledger/series/attempts.ts';
 import { costFigures } from '../ledger/series/costs.ts';
+import type { AttemptWords } from './upstream-words.ts';
 
 export type AttemptFacts = ReturnType<typeof attemptFacts>;
 
@@ -24,7 +25,7 @@ export function upstreamCosts(attempts: readonly BookedAttempt[], debited: Micro
   } as const;
 }
 
-export function attemptFacts(attempt: BookedAttempt) {
+export function attemptFacts(attempt: BookedAttempt, said: AttemptWords | null = null) {
   const { startedAt, endedAt, usage } = attempt;
   return {
     upstream: attempt.upstream ?? null,
@@ -43,6 +44,8 @@ export function attemptFacts(attempt: BookedAttempt) {
     phase: attempt.phase ?? null,
     status: attempt.status ?? null,
     detail: attempt.detail ?? null,
+    /** What the upstream said, without the caller's words; null where nothing is known of it. */
+    said,
     usage: usage ? usageFacts(usage) : null,
     /** In service tokens. */
     cost: attempt.cost ?? null,

@@ -29,6 +29,7 @@ import { namedDetails } from '../core/usage-details.ts';
 import type { RequestHistory } from '../ledger/explain.ts';
 import { parseAttempts } from '../ledger/series/attempts.ts';
 import { attemptFacts, upstreamCosts } from './attempt-facts.ts';
+import type { AttemptWords } from './upstream-words.ts';
 
 type Hold = RequestHistory['hold'];
 type UsageRecord = NonNullable<RequestHistory['record']>;
@@ -38,7 +39,12 @@ export type Explanation = ReturnType<typeof explanation>;
 /** What the books do not store with a request, from the catalog. */
 export type Terms = { readonly minimumHold: Micro };
 
-export function explanation(history: RequestHistory, terms: Terms) {
+/** `said` are the words of each attempt's upstream, in their order. */
+export function explanation(
+  history: RequestHistory,
+  terms: Terms,
+  said: readonly (AttemptWords | null)[] = [],
+) {
   const { hold, record } = history;
   const attempts = record === undefined ? [] : parseAttempts(record.attempts);
   return {
@@ -56,7 +62,7 @@ export function explanation(history: RequestHistory, terms: Terms) {
         : history.prices.map((row) => calculation(hold, row, record)),
     booked: record === undefined ? null : bookedFacts(history, record),
     receipt: history.receipt ?? null,
-    attempts: attempts.map(attemptFacts),
+    attempts: attempts.map((attempt, index) => attemptFacts(attempt, said[index])),
     /** What the operator pays for all attempts; null where the catalog has no costs. */
     upstream_costs: record === undefined ? null : upstreamCosts(attempts, record.debited),
   } as const;

@@ -2,14 +2,17 @@
 // customer. Called by `tollgate explain`, the console and the customer's pages.
 
 import type { Books } from '../ledger/books.ts';
+import { parseAttempts } from '../ledger/series/attempts.ts';
 import { archivedForCustomer, archivedForOperator } from './archive/notices.ts';
 import { type CustomerExplanation, customerExplanation } from './customer-explanation.ts';
 import { OperationError } from './error.ts';
 import { type Explanation, explanation, type Terms } from './explanation.ts';
+import type { Store } from './store.ts';
+import { wordsOfAttempts } from './upstream-words.ts';
 
 /** Throws `request_not_found`, or `request_archived` with the file. */
 export async function explainRequest(
-  books: Books,
+  { books, database }: Pick<Store, 'books' | 'database'>,
   terms: Terms,
   requestId: string,
 ): Promise<Explanation> {
@@ -18,7 +21,8 @@ export async function explainRequest(
     const [archive, ...others] = await books.archivesOf(requestId);
     throw archive === undefined ? notFound() : archivedForOperator([archive, ...others]);
   }
-  return explanation(history, terms);
+  const attempts = parseAttempts(history.record?.attempts ?? '[]');
+  return explanation(history, terms, await wordsOfAttempts(database, requestId, attempts));
 }
 
 /** Throws `request_not_found`, also for the request of another account, or `request_archived`. */

@@ -70,7 +70,8 @@ async function createOver(
     live: () => liveRequests(path, clock),
   });
   const storeAlerts = createAlertKeeper({
-    ...{ database, raised: observation.raised, randomBytes, log },
+    ...{ database, raised: observation.raised, heard: observation.heardGroups },
+    ...{ randomBytes, log },
   });
   const backups = deployment.backups({
     ...{ config, clock, monotonic: base.monotonic, log, alert },

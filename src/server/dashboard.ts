@@ -3,7 +3,7 @@
 
 import { every } from '../async/every.ts';
 import { isHttps, publicUrl } from '../config/urls.ts';
-import { type UpstreamState, withTrouble } from '../core/health.ts';
+import type { UpstreamState } from '../core/health.ts';
 import { targetOf } from '../core/request-target.ts';
 import type { ConsoleDependencies, DashboardDependencies } from '../dashboard/dependencies.ts';
 import type { DashboardApp } from '../dashboard/edge/app.ts';
@@ -20,6 +20,7 @@ import type { Mailer } from '../mail/mail.ts';
 import { sweepAlerts } from '../operations/alerts.ts';
 import { sweepApprovals } from '../operations/approval-records.ts';
 import { createStore, type Store } from '../operations/store.ts';
+import { sweepWords } from '../operations/upstream-words.ts';
 import { forgetThinking } from '../reasoning/reasoning.ts';
 import { openServingDatabase } from '../store/serving-database.ts';
 import { VERSION } from '../version.ts';
@@ -126,6 +127,7 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
       SWEEP_MS,
       async () => {
         await sweepAlerts(store().database, clock());
+        await sweepWords(store().database, clock());
         await sweepApprovals(store().database, clock());
         await store().blocks.sweep();
         // Without its secret there is no sign-in; the others must not depend on it.
@@ -271,7 +273,7 @@ function dependenciesOf(
       await operators.reloadCatalog();
       return live.status();
     },
-    upstreams: () => withTrouble(options.upstreams(), machine.activity.trouble),
+    upstreams: options.upstreams,
     warnings: options.warnings,
     problems: options.problems,
     machine,

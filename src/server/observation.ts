@@ -5,9 +5,11 @@ import type { Config } from '../config/settings.ts';
 import { publicUrl } from '../config/urls.ts';
 import type { Activity } from '../core/activity.ts';
 import { type Alert, alertWords } from '../core/alert.ts';
+import type { HeardWords } from '../core/heard-words.ts';
 import type { RequestSummary } from '../core/request-summary.ts';
 import type { StartTrace } from '../core/trace.ts';
 import { createActivity } from '../observe/activity.ts';
+import { createHeardGroups, type HeardGroups } from '../observe/heard-words.ts';
 import { createLog, type Log } from '../observe/log.ts';
 import { watchLoopLag } from '../observe/loop-lag.ts';
 import { createMetrics, type Metrics } from '../observe/metrics.ts';
@@ -30,6 +32,10 @@ export type Observation = {
   readonly activity: Activity;
   /** Alerts that are not stored for the console yet. */
   readonly raised: RaisedAlerts;
+  /** Takes what an upstream said of a failed attempt. */
+  readonly heard: (words: HeardWords) => void;
+  /** What upstreams said and is not stored yet. */
+  readonly heardGroups: HeardGroups;
   /** Begins the trace of a request. Absent without tracing. */
   readonly startTrace: StartTrace | undefined;
   /** Called at the end of each request. */
@@ -52,6 +58,7 @@ export function createObservation(dependencies: {
   const tracing = tracingOf(config, monotonic, log, metrics);
   const activity = createActivity({ clock });
   const raised = createRaisedAlerts({ clock });
+  const heardGroups = createHeardGroups();
   const alert: RaiseAlert = (event, cause) => {
     log.error(alertWords(event), cause);
     metrics.alert(event);
@@ -68,6 +75,11 @@ export function createObservation(dependencies: {
     alert,
     activity,
     raised,
+    heard(words) {
+      log.failedAttempt(words);
+      heardGroups.hear(words);
+    },
+    heardGroups,
     startTrace: tracing?.start,
     request(summary) {
       metrics.request(summary);

@@ -90,6 +90,7 @@ export async function createServingPipeline(options: ServingPipelineOptions) {
     startDeadline: deadlines.start,
     inFlight,
     alert,
+    heard: observation.heard,
     onInternal: (requestId, error) => alert({ kind: 'internal_error', requestId }, error),
     heartbeatMs: config.heartbeatMs,
     silentCommitMs: config.silentCommitMs,

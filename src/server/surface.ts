@@ -1,7 +1,7 @@
 // Constructs what both listeners answer with: the dependencies of the public surface, readiness,
 // metrics, and the pages of customers and operators.
 
-import { withDisabled } from '../core/health.ts';
+import { withDisabled, withTrouble } from '../core/health.ts';
 import { answerPlayground } from '../http/playground.ts';
 import type { ServerDependencies } from '../http/server.ts';
 import { createMailer, type Mailer } from '../mail/mail.ts';
@@ -58,7 +58,11 @@ export function createServingSurface(options: ServingSurfaceOptions): ServingSur
   const { log, metrics } = observation;
   const { member } = store.node;
   const mailer = createMailer({ smtpUrl: config.smtpUrl, from: config.mailFrom, log });
-  const upstreams = () => withDisabled(pipeline.health.states(), operators.current().isDisabled);
+  const upstreams = () =>
+    withTrouble(
+      withDisabled(pipeline.health.states(), operators.current().isDisabled),
+      observation.activity.trouble,
+    );
   const { load } = handlers;
   // Readiness and the console list the same ones.
   const warnings = () => [

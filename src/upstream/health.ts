@@ -72,7 +72,10 @@ export function createHealth(
       const upstream = current.upstreams.get(id);
       if (upstream === undefined || placeOf(upstream) !== node.place) nodes.delete(id);
       else node.credentials.keep(upstream);
-      for (const slug of node.breakers.keys()) if (!models.has(slug)) node.breakers.delete(slug);
+      for (const [slug, { acceptance }] of node.breakers) {
+        if (!models.has(slug) || acceptance.isRefused()) node.breakers.delete(slug);
+        else acceptance.forget();
+      }
     }
   };
 
@@ -171,9 +174,16 @@ export function createHealth(
           queued: node.gate.queued(),
           credentials: node.credentials.states(upstream, nowMs, toUnixMs),
           models: served.map(({ slug }) => {
-            const { kind, waitMs } = node.breakers.get(slug)?.state(nowMs) ?? CLOSED;
+            const breakers = node.breakers.get(slug);
+            const { kind, waitMs } = breakers?.state(nowMs) ?? CLOSED;
             const until = kind === 'open' ? { untilMs: toUnixMs(nowMs + waitMs) } : {};
-            return { model: slug, breaker: kind, ...until };
+            const refuses = breakers?.acceptance.parameter(nowMs);
+            const refused = {
+              ...(refuses === undefined ? {} : { refuses }),
+              // Where there is no cool-down, its breaker stays closed.
+              ...(breakers?.acceptance.isRefused() === true ? { trouble: 'failing' as const } : {}),
+            };
+            return { model: slug, breaker: kind, ...refused, ...until };
           }),
         };
       });

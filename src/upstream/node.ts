@@ -1,6 +1,8 @@
 // The state of one upstream, and the probes sent to it. `health.ts` has one for each upstream of
 // the catalog; `permit.ts` reports the outcomes of requests.
 
+import type { Awaitable } from '../async/awaitable.ts';
+import type { Verdict } from '../core/acceptance.ts';
 import type { Alert } from '../core/alert.ts';
 import { type Breakers, createBreakers } from '../core/breakers.ts';
 import { SHORT_DELAY_MS } from '../core/failover.ts';
@@ -8,6 +10,7 @@ import { FAILURES, type UpstreamFailure } from '../core/failure.ts';
 import type { Upstream, UpstreamCredential } from '../core/model.ts';
 import { createRetryBudget } from '../core/retry-budget.ts';
 import type { Candidate } from '../core/route.ts';
+import { saidWords } from '../core/upstream-said.ts';
 import { createCredentials } from './credentials.ts';
 import { createGate } from './gate.ts';
 import type { Probe } from './probe.ts';
@@ -32,6 +35,33 @@ export function createNode(place: string, dependencies: NodeDependencies) {
   const breakersOf = ({ model: { slug } }: Candidate): Breakers =>
     breakers.getOrInsertComputed(slug, createBreakers);
 
+  const judging = new Map<Breakers, Promise<boolean>>();
+  /** Whether the upstream refuses the gateway's own request, too. */
+  const judge = async (candidate: Candidate, credential: UpstreamCredential): Promise<boolean> => {
+    const ofModel = breakersOf(candidate);
+    const outcome = await probe(candidate, credential, 'acceptance');
+    judging.delete(ofModel);
+    const nowMs = monotonic();
+    if (!ofModel.acceptance.judged(verdictOf(outcome), nowMs)) return false;
+    const { coolDownMs } = candidate.upstream;
+    // With a zero cool-down, the operator wants it to be called despite failures.
+    if (coolDownMs === 0 || ofModel.refuse({ nowMs, coolDownMs })) {
+      alert(breakerOpened(candidate, outcome));
+    }
+    return true;
+  };
+  /** Whether a refused request is the gateway's fault: the catalog's, not its caller's. */
+  const blame = (candidate: Candidate, credential: UpstreamCredential): Awaitable<boolean> => {
+    const ofModel = breakersOf(candidate);
+    const whose = ofModel.acceptance.refused(monotonic());
+    const asked = judging.get(ofModel);
+    if (asked !== undefined) return asked;
+    if (whose !== 'probe') return whose === 'gateway';
+    const judged = judge(candidate, credential);
+    judging.set(ofModel, judged);
+    return judged;
+  };
+
   /** Sends any probes that are due. Call it after each event that may cause one. */
   const settleDoubts = (candidate: Candidate, credential: UpstreamCredential): void => {
     const ofModel = breakersOf(candidate);
@@ -44,8 +74,9 @@ export function createNode(place: string, dependencies: NodeDependencies) {
     credential: UpstreamCredential,
     ofModel: Breakers | undefined,
   ): Promise<void> => {
-    const outcome = await probe(candidate, credential);
-    const { upstream, upstreamModel, model } = candidate;
+    const wasRefused = ofModel?.acceptance.isRefused() === true;
+    const outcome = await probe(candidate, credential, wasRefused ? 'acceptance' : 'health');
+    const { upstream, upstreamModel } = candidate;
     const nowMs = monotonic();
     const probed = { credential, model: upstreamModel };
     const judgement = credentials.judged(upstream, probed, outcome, nowMs);
@@ -58,6 +89,7 @@ export function createNode(place: string, dependencies: NodeDependencies) {
         upstream: upstream.id,
         credential: credential.id,
         ...(failure?.status === undefined ? {} : { status: failure.status }),
+        ...saidOf(failure),
         ...(isUnsent ? { reason: failure.detail } : {}),
         ...(judgement === 'some' ? { some: true as const } : {}),
       });
@@ -65,9 +97,11 @@ export function createNode(place: string, dependencies: NodeDependencies) {
     if (ofModel === undefined) return;
     const { coolDownMs } = upstream;
     const retryAfterMs = outcome === 'finished' ? undefined : outcome.retryAfterMs;
-    const isWell = outcome === 'finished' || !isAgainst(upstream, outcome);
+    const isRefused = wasRefused && verdictOf(outcome) === 'refused';
+    const isWell = outcome === 'finished' || !(isRefused || isAgainst(upstream, outcome));
+    if (outcome === 'finished') ofModel.acceptance.answered();
     if (ofModel.judged(isWell, { nowMs, coolDownMs, retryAfterMs })) {
-      alert({ kind: 'breaker_opened', upstream: upstream.id, model: model.slug });
+      alert(breakerOpened(candidate, outcome));
     }
   };
 
@@ -77,11 +111,40 @@ export function createNode(place: string, dependencies: NodeDependencies) {
     breakersOf,
     credentials,
     settleDoubts,
+    blame,
     monotonic,
     alert,
     gate: createGate(startTimer, monotonic),
     budget: createRetryBudget(),
   };
+}
+
+function breakerOpened(
+  { upstream, model }: Candidate,
+  outcome: 'finished' | UpstreamFailure,
+): Alert {
+  const failure = outcome === 'finished' ? undefined : outcome;
+  return {
+    kind: 'breaker_opened',
+    upstream: upstream.id,
+    model: model.slug,
+    ...saidOf(failure),
+  };
+}
+
+/** What an upstream said to a probe. */
+function saidOf(failure: UpstreamFailure | undefined): { readonly said?: string } {
+  return failure?.said === undefined ? {} : { said: saidWords(failure.said, failure.status) };
+}
+
+function verdictOf(outcome: 'finished' | UpstreamFailure): Verdict {
+  if (outcome === 'finished') return 'accepted';
+  return isRefusal(outcome) ? 'refused' : 'none';
+}
+
+/** Whether the upstream refuses the request, and not our key or its rate. */
+export function isRefusal({ class: kind }: UpstreamFailure): boolean {
+  return kind === 'bad_request' || kind === 'mismatch';
 }
 
 /** Whether a failure counts against the upstream for the requested model. */

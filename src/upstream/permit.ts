@@ -1,15 +1,17 @@
 // The right to call an upstream once. Ending it reports the result to the breakers and the
 // credential and returns the place at the gate. `health.ts` grants it.
 
+import type { Awaitable } from '../async/awaitable.ts';
 import type { Breakers, BreakersPass } from '../core/breakers.ts';
 import { SHORT_DELAY_MS } from '../core/failover.ts';
 import { exhaustion, FAILURES, type UpstreamFailure } from '../core/failure.ts';
 import type { UpstreamCredential } from '../core/model.ts';
 import type { Candidate } from '../core/route.ts';
+import { saidWords } from '../core/upstream-said.ts';
 import type { Batch } from './attempt.ts';
 import { isAnswer } from './content.ts';
 import type { CredentialLease } from './credentials.ts';
-import { isAgainst, type UpstreamNode } from './node.ts';
+import { isAgainst, isRefusal, type UpstreamNode } from './node.ts';
 
 export class Permit {
   readonly kind = 'permit';
@@ -22,6 +24,7 @@ export class Permit {
   #hasAnswered = false;
   #hasEnded = false;
   #forgivesTotal = false;
+  #isOurs: Awaitable<boolean> = false;
 
   constructor(
     node: UpstreamNode,
@@ -58,6 +61,12 @@ export class Permit {
     if (end !== undefined) this.end(end === 'finished' ? (exhausted ?? end) : end);
   }
 
+  /** A refusal that is the catalog's fault is none of the caller's; a probe may have to tell. */
+  async attributed(failure: UpstreamFailure): Promise<UpstreamFailure> {
+    if (failure.class !== 'bad_request' || !(await this.#isOurs)) return failure;
+    return { ...failure, class: 'mismatch' };
+  }
+
   /** The first content has arrived. */
   answered(): void {
     if (this.#hasAnswered || this.#hasEnded) return;
@@ -91,6 +100,15 @@ export class Permit {
     const { credentials, monotonic, alert } = this.#node;
     const { coolDownMs } = upstream;
     const nowMs = monotonic();
+    if (isRefusal(failure)) {
+      this.#isOurs = this.#node.blame(this.#candidate, this.#lease.credential);
+      const { chosen } = failure;
+      if (chosen !== undefined && this.#breakers.acceptance.names(chosen, nowMs)) {
+        const words = saidWords(failure.said, failure.status);
+        const place = { upstream: upstream.id, model: model.slug };
+        alert({ kind: 'parameter_refused', ...place, parameter: chosen, said: words });
+      }
+    }
     if (FAILURES[failure.class].fault === 'credential') {
       credentials.refused(this.#lease, failure.status, nowMs);
     } else if (coolDownMs === 0) {

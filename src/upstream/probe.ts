@@ -8,9 +8,17 @@ import type { GenerationRequest } from '../core/generation.ts';
 import type { UpstreamCredential } from '../core/model.ts';
 import type { Candidate } from '../core/route.ts';
 import type { StartAttempt } from './attempt.ts';
+import { isAnswer } from './content.ts';
 
 /** Some reasoning models and gateways refuse a bound of one token. */
 const OUTPUT_TOKENS = 16;
+
+/**
+ * health      whether the upstream answers, with the least output
+ * acceptance  whether it accepts what the gateway sends, the model's own bound included; ends at
+ *             the first content, so that it costs as little
+ */
+export type ProbePurpose = 'health' | 'acceptance';
 
 /** An upstream that takes longer than this counts as failed. */
 const PATIENCE_MS = 10_000;
@@ -21,10 +29,11 @@ export const PROBE_TEXT = 'ping';
 export type Probe = (
   candidate: Candidate,
   credential: UpstreamCredential,
+  purpose?: ProbePurpose,
 ) => Promise<'finished' | UpstreamFailure>;
 
 export function createProbe(startAttempt: StartAttempt): Probe {
-  return async (candidate, credential) => {
+  return async (candidate, credential, purpose = 'health') => {
     const { timeouts } = candidate;
     const totalMs = Math.min(timeouts.totalMs, PATIENCE_MS);
     try {
@@ -32,13 +41,17 @@ export function createProbe(startAttempt: StartAttempt): Probe {
         candidate: { ...candidate, timeouts: { ...timeouts, totalMs } },
         credential,
         request: requestOf(candidate),
-        maxOutputTokens: OUTPUT_TOKENS,
+        maxOutputTokens: purpose === 'health' ? OUTPUT_TOKENS : candidate.model.maxOutput,
         stream: true,
         newConnection: true,
       });
       for (;;) {
-        const { end } = await attempt.next();
+        const { events, end } = await attempt.next();
         if (end !== undefined) return end;
+        if (purpose === 'acceptance' && events.some(isAnswer)) {
+          attempt.abort();
+          return 'finished';
+        }
       }
     } catch {
       return { class: 'cut', detail: 'the probe could not be made' };

@@ -60,12 +60,16 @@ const BYTES = ['bytewise', 'crlf', 'one-write', 'comments', 'no-done', 'json-for
 /** The standard usage: 6 prompt tokens, 4 cached ones at a tenth, 5 of output at the double. */
 const STANDARD = { basis: 'reported', input_tokens: 10, cached_input_tokens: 4, output_tokens: 5 };
 
-type Reported = 'provider_unavailable' | 'invalid_request' | 'context_length_exceeded';
+type Reported =
+  | 'provider_unavailable'
+  | 'invalid_request'
+  | 'payload_too_large'
+  | 'context_length_exceeded';
 
 /** Before any content: what the customer receives, and the class in the books; `*` is any. */
 const BEFORE: readonly (readonly [name: string, expected: Reported, failure: string])[] = [
   ['status-400', 'invalid_request', 'bad_request'],
-  ['status-413', 'invalid_request', 'bad_request'],
+  ['status-413', 'payload_too_large', 'too_large'],
   ['context-400', 'context_length_exceeded', 'context_length'],
   ['status-401', 'provider_unavailable', 'credential'],
   ['status-402', 'provider_unavailable', 'credential'],
@@ -322,6 +326,7 @@ describe.concurrent('answers', () => {
 const STATUS = {
   provider_unavailable: 503,
   invalid_request: 400,
+  payload_too_large: 413,
   context_length_exceeded: 400,
 } as const;
 

@@ -16,12 +16,12 @@ type Json = Record<string, unknown>;
 
 /** `long`: a whole answer whose bound makes the gateway read it from the upstream as a stream. */
 type Kind = 'whole' | 'long' | 'stream';
-type Failure = 'unavailable' | 'invalid_request' | 'context_length_exceeded';
+type Failure = 'unavailable' | 'invalid_request' | 'payload_too_large' | 'context_length_exceeded';
 
 /** Before any content: what the customer receives, and the class that the books name. */
 const BEFORE: readonly (readonly [name: string, expected: Failure, failure: string])[] = [
   ['status-400', 'invalid_request', 'bad_request'],
-  ['status-413', 'invalid_request', 'bad_request'],
+  ['status-413', 'payload_too_large', 'too_large'],
   ['status-422', 'invalid_request', 'bad_request'],
   ['context-400', 'context_length_exceeded', 'context_length'],
   ['status-401', 'unavailable', 'credential'],
@@ -268,10 +268,16 @@ function expectNoLeak(name: string, answer: Answer): void {
   }
 }
 
-const STATUS = { unavailable: 503, invalid_request: 400, context_length_exceeded: 400 } as const;
+const STATUS = {
+  unavailable: 503,
+  invalid_request: 400,
+  payload_too_large: 413,
+  context_length_exceeded: 400,
+} as const;
 const TYPES = {
   unavailable: 'overloaded_error',
   invalid_request: 'invalid_request_error',
+  payload_too_large: 'request_too_large',
   context_length_exceeded: 'invalid_request_error',
 } as const;
 
@@ -311,12 +317,10 @@ describe.concurrent('before content', () => {
     async (format, kind) => {
       const check = async ([name, expected, failure]: (typeof BEFORE)[number]): Promise<void> => {
         const answer = await ask(format, kind, withFallback(name));
-        expect([name, answer.status]).toEqual([
-          name,
-          expected === 'unavailable' ? 200 : STATUS[expected],
-        ]);
+        const isServed = expected === 'unavailable' || expected === 'payload_too_large';
+        expect([name, answer.status]).toEqual([name, isServed ? 200 : STATUS[expected]]);
         expectNoLeak(name, answer);
-        if (expected !== 'unavailable') return;
+        if (!isServed) return;
         expect([name, answer.headers.get('x-svc-model')]).toEqual([name, 'ok']);
         const named = new Set(answer.text.match(/(?<="model":")[^"]*/g));
         expect([name, ...named]).toEqual([name, withFallback(name)]);

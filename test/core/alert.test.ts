@@ -19,6 +19,17 @@ const ROWS: {
     'alpha swift-1',
     'upstream alpha fails for swift-1; its circuit breaker is open',
   ],
+  parameter_refused: [
+    {
+      kind: 'parameter_refused',
+      upstream: 'alpha',
+      model: 'swift-1',
+      parameter: 'max_tokens',
+      said: '400 invalid_value (max_tokens): max_tokens is too large',
+    },
+    'alpha swift-1 max_tokens',
+    'upstream alpha refuses max_tokens for swift-1, which its profile or the catalog sets; it said "400 invalid_value (max_tokens): max_tokens is too large"',
+  ],
   usage_doubted: [
     {
       kind: 'usage_doubted',

@@ -79,6 +79,8 @@ const TABLE: Readonly<Record<FailureClass, Row>> = {
   server_error: LAST_RESORT,
   mismatch: MOVES_ON,
   bad_request: ENDS,
+  content_policy: ENDS,
+  too_large: MOVES_ON,
   context_length: ENDS,
   unsupported: MOVES_ON,
   malformed: MOVES_ON,

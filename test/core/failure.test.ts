@@ -7,6 +7,8 @@ import { upstreamRecords } from '../../src/core/readiness.ts';
 
 const TOLD: Partial<Record<FailureClass, readonly (number | string | undefined)[]>> = {
   bad_request: [400, 'invalid_request', undefined],
+  content_policy: [400, 'invalid_request', undefined],
+  too_large: [413, 'payload_too_large', undefined],
   unsupported: [400, 'invalid_request', 'messages'],
   context_length: [400, 'context_length_exceeded', 'messages'],
 };

@@ -22,12 +22,14 @@ test('the books read every failure by its position, so the list only grows', () 
     'timeout:interrupted',
   ]);
   expect(REQUEST_FAILURES.filter((word) => !word.includes(':')).join(' ')).toBe(
-    'unreachable timeout rate_limited overloaded no_capacity credential server_error mismatch bad_request context_length unsupported malformed cut gateway internal recovered',
+    'unreachable timeout rate_limited overloaded no_capacity credential server_error mismatch bad_request context_length unsupported malformed cut gateway internal recovered content_policy too_large',
   );
 });
 
 test.each([
   ['bad_request', 400, 'model_rejected', failureError({ class: 'bad_request', detail: '' })],
+  ['content_policy', 400, 'content_refused', failureError({ class: 'content_policy', detail: '' })],
+  ['too_large', 413, 'request_too_large', failureError({ class: 'too_large', detail: '' })],
   ['context_length', 400, 'prompt_too_long', failureError({ class: 'context_length', detail: '' })],
   ['timeout', 503, 'model_unavailable', failureError({ class: 'timeout', detail: '' })],
   ['timeout:announced', 200, 'model_unavailable', failureError({ class: 'timeout', detail: '' })],
@@ -63,5 +65,5 @@ test('every failure and every code has a message and an advice', () => {
 
 test('a filter finds exactly the failures whose client got the status', () => {
   const found = failuresWith(({ status }) => status === 400);
-  expect(found).toEqual(['bad_request', 'context_length', 'unsupported']);
+  expect(found).toEqual(['bad_request', 'context_length', 'unsupported', 'content_policy']);
 });

@@ -35,14 +35,17 @@ const BROKEN: UpstreamFailure = {
 
 function setUp() {
   let nowMs = 0;
+  const heard: unknown[] = [];
   const log = new AttemptLog({
     clock: () => {
       nowMs += 5;
       return nowMs;
     },
     promptTokens: 7,
+    requestId: 'req_1',
+    heard: (words) => void heard.push(words),
   });
-  return { log };
+  return { log, heard };
 }
 
 type Facts = { readonly text?: boolean; readonly report?: UsageReport };
@@ -125,4 +128,23 @@ test('one that was not asked: whom, and why not', () => {
   expect(log.records).toEqual([
     { ...WHO, startedAt: 5, endedAt: 5, failure: 'no_capacity', detail: 'it is left alone' },
   ]);
+});
+
+test('what an upstream said of a failure goes to operators, and not into the record', () => {
+  const { log, heard } = setUp();
+  const said = { code: 'model_not_found', message: 'No such model' };
+  log.add(attemptOf(candidate('a')).attempt, { ...BROKEN, said });
+  log.add(attemptOf(candidate('b')).attempt, { class: 'timeout', detail: 'too late' });
+  expect(heard).toEqual([
+    {
+      upstream: 'a',
+      model: 'a',
+      failure: BROKEN.class,
+      status: 500,
+      words: '500 model_not_found: No such model',
+      requestId: 'req_1',
+      at: 5,
+    },
+  ]);
+  expect(JSON.stringify(log.records)).not.toContain('model_not_found');
 });

@@ -81,7 +81,16 @@ export async function openPipeline(
     alert,
   });
   const dependencies: GenerateDependencies = {
-    ...{ ...clocks, random: () => 0, limits, health, startTimer, startDeadline: startTimer, inFlight, alert },
+    ...{
+      ...clocks,
+      random: () => 0,
+      limits,
+      health,
+      startTimer,
+      startDeadline: startTimer,
+      inFlight,
+      alert,
+    },
     entrance: new RequestEntrance({ limits, bodyBytes: Infinity, monotonic: clock }),
     ledger: open.ledger,
     tokenizer: createTokenizer(
@@ -92,6 +101,7 @@ export async function openPipeline(
     learned: createLearned(clock),
     reasoning: undefined,
     onInternal: () => undefined,
+    heard: () => undefined,
     heartbeatMs: 10_000,
     silentCommitMs: 10_000,
     booking: 'bounded',

@@ -108,6 +108,8 @@ export function createRouteRig({ runsByItself = true } = {}): RouteRig {
     const attempts = new AttemptLog({
       clock: () => 5,
       promptTokens: 10,
+      requestId: 'req_1',
+      heard: () => undefined,
     });
     const follow = (what: Followed): void => {
       followed = what;

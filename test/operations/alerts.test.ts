@@ -3,6 +3,7 @@
 import { expect, test } from 'bun:test';
 import { randomBytes } from 'node:crypto';
 import type { Alert } from '../../src/core/alert.ts';
+import { createHeardGroups } from '../../src/observe/heard-words.ts';
 import { createRaisedAlerts } from '../../src/observe/raised-alerts.ts';
 import {
   acknowledgeAlert,
@@ -27,7 +28,7 @@ describeOnEachDatabase('alerts', () => {
     const raised = createRaisedAlerts({ clock: () => now });
     const errors: string[] = [];
     const store = createAlertKeeper({
-      ...{ database: own, raised, randomBytes },
+      ...{ database: own, raised, heard: createHeardGroups(), randomBytes },
       log: { error: (message) => errors.push(message) },
     });
     const actor = { name: 'operator:ada@example.com', address: '203.0.113.7' };
@@ -133,7 +134,7 @@ describeOnEachDatabase('alerts', () => {
     const failing = await newDatabase(temporaryDirectory());
     await failing.close();
     const store = createAlertKeeper({
-      ...{ database: failing, raised: rig.raised, randomBytes },
+      ...{ database: failing, raised: rig.raised, heard: createHeardGroups(), randomBytes },
       log: { error: (message) => rig.errors.push(message) },
     });
     for (let n = 0; n < 1_000; n += 1) {

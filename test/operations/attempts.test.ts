@@ -169,6 +169,7 @@ test('as data', () => {
       phase: 'first_content',
       status: null,
       detail: 'no content within 300 ms',
+      said: null,
       ...nothing,
     },
     {
@@ -184,6 +185,7 @@ test('as data', () => {
       phase: null,
       status: null,
       detail: null,
+      said: null,
       usage: {
         basis: 'reported',
         input_tokens: 20,

@@ -123,6 +123,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     startDeadline: startTimer,
     inFlight,
     alert: () => {},
+    heard: () => {},
     onInternal: parts.onInternal,
     heartbeatMs: 15_000,
     silentCommitMs: 15_000,

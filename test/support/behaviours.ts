@@ -1,6 +1,7 @@
 // The behaviours of the scripted upstream, one row a model name. To add a behaviour, add a row;
 // names with numbers are rows of PATTERNS. A name in neither table behaves as `ok`.
 
+import { PROBE_TEXT } from '../../src/upstream/probe.ts';
 import { readNote } from './file-reader.ts';
 import {
   chatFrame,
@@ -139,10 +140,10 @@ const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
     sendWhole(exchange, 400, errorBody(exchange, words, { code: CONTEXT_CODE, status: 400 }));
   },
   'html-500': (exchange) => sendWhole(exchange, 500, '<html>Bad gateway</html>', 'text/html'),
-  redirect: (exchange) => {
+  redirect: answersProbes((exchange) => {
     exchange.head(302, { location: 'http://127.0.0.1:9/', 'content-length': '0' });
     exchange.end();
-  },
+  }),
 };
 
 const CONTEXT_CODE = 'context_length_exceeded';
@@ -167,7 +168,12 @@ const PATTERNS: readonly Pattern[] = [
     behaviour: (count = 1, gapMs = 0) => play(tokens(count), gapMs),
   },
   { name: /^slow-first-byte-(\d+)$/, behaviour: (delayMs = 0) => delayed(delayMs, play(script())) },
-  { name: /^status-(\d{3})$/, behaviour: (status = 500) => fails(status) },
+  {
+    name: /^status-(\d{3})$/,
+    behaviour: (status = 500) => (isRefusal(status) ? answersProbes(fails(status)) : fails(status)),
+  },
+  /** `refuses-404`: every request, probes included. */
+  { name: /^refuses-(\d{3})$/, behaviour: (status = 400) => fails(status) },
   /** `retry-after-7`: 429 with this header. */
   { name: /^retry-after-(\d+)$/, behaviour: (seconds = 1) => fails(429, String(seconds)) },
   /** `status-503-times-2`: fails so often, then answers. */
@@ -179,6 +185,19 @@ const PATTERNS: readonly Pattern[] = [
         exchange.request.earlier < times ? fails(status)(exchange) : play(script())(exchange),
   },
 ];
+
+/** Statuses by which an upstream refuses one request. */
+export function isRefusal(status: number): boolean {
+  return status >= 400 && status < 500 && ![401, 402, 403, 408, 429].includes(status);
+}
+
+/** An upstream that refuses a request of a caller, and not the gateway's own. */
+export function answersProbes(behaviour: Behaviour): Behaviour {
+  return (exchange) =>
+    exchange.request.text.includes(`"${PROBE_TEXT}"`)
+      ? play(SAYS_HELLO)(exchange)
+      : behaviour(exchange);
+}
 
 /** What the upstream does for a model of this name. */
 export function behaviourFor(model: string): Behaviour {

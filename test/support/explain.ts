@@ -8,6 +8,7 @@ export type Story = Readonly<Record<string, unknown>> & {
   readonly request: Readonly<Record<string, unknown>> | null;
   readonly usage: Readonly<Record<string, unknown>> | null;
   readonly booked: Readonly<Record<string, unknown>> | null;
+  readonly attempts: readonly Readonly<Record<string, unknown>>[];
 };
 
 /** What `tollgate explain` says of a request, once the request has ended. */

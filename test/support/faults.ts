@@ -2,7 +2,15 @@
 // fail after content; other names behave as in behaviours.ts. Used by the failure matrix and by the
 // canary test, which inserts its own strings wherever an upstream can send text.
 
-import { type Behaviour, HELLO, sendText, sendWhole, streamHead } from './behaviours.ts';
+import {
+  answersProbes,
+  type Behaviour,
+  HELLO,
+  isRefusal,
+  sendText,
+  sendWhole,
+  streamHead,
+} from './behaviours.ts';
 import type { RecordedRequest } from './recorded-request.ts';
 import { chatFrame, type Piece, type Script, streamFrames, USAGE, wholeBody } from './render.ts';
 import type { Exchange } from './upstream.ts';
@@ -53,7 +61,12 @@ export function createFaults(options: FaultOptions): Readonly<Record<string, Beh
   const error: Behaviour = (exchange) => endWith(exchange, errorFrame(exchange, canary));
   const garbage: Behaviour = (exchange) => endWith(exchange, `data: {"${canary}\n\n`);
   return {
-    ...Object.fromEntries(STATUSES.map((status) => [`status-${status}`, answers(status)])),
+    ...Object.fromEntries(
+      STATUSES.map((status) => [
+        `status-${status}`,
+        isRefusal(status) ? answersProbes(answers(status)) : answers(status),
+      ]),
+    ),
     ...Object.fromEntries(
       Object.entries(RETRY_AFTERS).map(([name, [status, value]]) => [
         name,
@@ -61,7 +74,10 @@ export function createFaults(options: FaultOptions): Readonly<Record<string, Beh
       ]),
     ),
     ...Object.fromEntries(
-      [301, 302, 307, 308].map((status) => [`redirect-${status}`, redirects(status)]),
+      [301, 302, 307, 308].map((status) => [
+        `redirect-${status}`,
+        answersProbes(redirects(status)),
+      ]),
     ),
     ...beforeHead(canary),
     ...insteadOfAnAnswer(canary),

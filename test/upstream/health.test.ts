@@ -404,6 +404,129 @@ describe('two accounts', () => {
     ]);
   });
 
+  describe('a refused request', () => {
+    const REFUSED = failed('bad_request', { status: 400 });
+    const outcome = async (entry: Permit, failure = REFUSED): Promise<FailureClass> => {
+      entry.end(failure);
+      return (await entry.attributed(failure)).class;
+    };
+
+    test("is put to a probe where nothing was answered yet, and is its caller's if that succeeds", async () => {
+      const { health, probes, alerts } = rig(A);
+      expect(await outcome(permit(health, A))).toBe('bad_request');
+      expect(await outcome(permit(health, A))).toBe('bad_request');
+      expect([probes.accepting, alerts, refusalOf(health, A)]).toEqual([['a'], [], 'permit']);
+    });
+
+    test("is the gateway's if the probe is refused, too: the model fails for all", async () => {
+      const { health, probes, alerts, reload } = rig(A);
+      const said = { code: 'model_not_found', message: 'No such model' };
+      probes.acceptance = failed('mismatch', { status: 404, said });
+      const both = [permit(health, A), permit(health.of('bob'), A)];
+      expect(await Promise.all(both.map((each) => outcome(each)))).toEqual([
+        'mismatch',
+        'mismatch',
+      ]);
+      expect([probes.accepting, refusalOf(health.of('cy'), A)]).toEqual([['a'], BREAKER_OPEN]);
+      expect(alerts).toEqual([
+        {
+          kind: 'breaker_opened',
+          upstream: 'a',
+          model: 'a',
+          said: '404 model_not_found: No such model',
+        },
+      ]);
+      // A catalog that was corrected is tried at once.
+      reload({ ...A });
+      expect(refusalOf(health.of('cy'), A)).toBe('permit');
+    });
+
+    test('is tried again after the cool-down, with a probe that decides', async () => {
+      const { health, probes, time } = rig(A);
+      probes.acceptance = REFUSED;
+      await outcome(permit(health, A));
+      await time.advance(60_000);
+      expect(await outcome(permit(health, A))).toBe('mismatch');
+      await new Promise((wake) => setImmediate(wake));
+      expect(refusalOf(health, A)).toBe(BREAKER_OPEN);
+      probes.acceptance = 'finished';
+      await time.advance(60_000);
+      permit(health, A).end('given_up');
+      await new Promise((wake) => setImmediate(wake));
+      expect([refusalOf(health, A), await outcome(permit(health, A))]).toEqual([
+        'permit',
+        'bad_request',
+      ]);
+    });
+
+    test("is its caller's where others are answered, and doubted after five in a row", async () => {
+      const { health, probes, time } = rig(A);
+      permit(health.of('bob'), A).end('finished');
+      probes.acceptance = REFUSED;
+      for (let turn = 0; turn < 4; turn += 1) {
+        expect(await outcome(permit(health, A))).toBe('bad_request');
+      }
+      permit(health.of('bob'), A).end('finished');
+      for (let turn = 0; turn < 4; turn += 1) {
+        expect(await outcome(permit(health, A))).toBe('bad_request');
+      }
+      expect(probes.accepting).toEqual([]);
+      probes.acceptance = 'finished';
+      for (let turn = 0; turn < 50; turn += 1) {
+        expect(await outcome(permit(health, A))).toBe('bad_request');
+      }
+      expect(probes.accepting).toEqual(['a']);
+      probes.acceptance = REFUSED;
+      await time.advance(60_000);
+      expect(await outcome(permit(health, A))).toBe('mismatch');
+    });
+
+    test("is its caller's if another one is answered while the probe runs", async () => {
+      const { health, probes } = rig(A);
+      probes.acceptance = REFUSED;
+      const [refused, answered] = [permit(health, A), permit(health.of('bob'), A)];
+      const asked = outcome(refused);
+      answered.answered();
+      expect([await asked, refusalOf(health, A)]).toEqual(['bad_request', 'permit']);
+    });
+
+    test("is its caller's if a probe has no verdict", async () => {
+      const { health, probes } = rig(A);
+      probes.acceptance = failed('overloaded', { status: 503 });
+      expect([await outcome(permit(health, A)), refusalOf(health.of('bob'), A)]).toEqual([
+        'bad_request',
+        'permit',
+      ]);
+    });
+
+    test("without a cool-down is the gateway's, and the upstream stays in use", async () => {
+      const always = at('a', { coolDownMs: 0 });
+      const { health, probes, alerts } = rig(always);
+      probes.acceptance = REFUSED;
+      for (let turn = 0; turn < 3; turn += 1) {
+        expect(await outcome(permit(health, always))).toBe('mismatch');
+      }
+      expect([probes.accepting, alerts.length]).toEqual([['a'], 1]);
+      permit(health.of('bob'), always).end('finished');
+      expect(await outcome(permit(health, always))).toBe('bad_request');
+    });
+
+    test('that names what the gateway chose is shown to operators', () => {
+      const { health, alerts } = rig(A);
+      permit(health, A).end(failed('mismatch', { status: 400, chosen: 'max_tokens' }));
+      expect(alerts).toEqual([
+        {
+          kind: 'parameter_refused',
+          upstream: 'a',
+          model: 'a',
+          parameter: 'max_tokens',
+          said: '400',
+        },
+      ]);
+      expect(health.states()[0]?.models[0]).toMatchObject({ refuses: 'max_tokens' });
+    });
+  });
+
   test('a rate limit of one credential is that of the account which met it', async () => {
     const two = at('a', { credentials: keys('1', '2') });
     const { health, probes } = rig(two);

@@ -92,7 +92,7 @@ export function requestRoutes(dependencies: PeopleDependencies): OperatorRoutes 
         if (refused?.id === param('id')) {
           return refusalRecord(refused, await readNames(database, [refused]));
         }
-        const explanation = await explainRequest(store.books, catalog(), param('id'));
+        const explanation = await explainRequest(store, catalog(), param('id'));
         const { account_id: accountId, key_id: keyId } = explanation;
         const names = await readNames(database, [{ accountId, keyId }]);
         return {

@@ -6,6 +6,7 @@ import type { UpstreamMinute } from '../../core/activity.ts';
 import { isoTime } from '../../core/calendar.ts';
 import { placeState, type UpstreamState, upstreamState } from '../../core/health.ts';
 import type { Catalog } from '../../core/model.ts';
+import { listWords, wordsRecord } from '../../operations/upstream-words.ts';
 import {
   disabledPlaces,
   disablePlace,
@@ -53,7 +54,13 @@ export function upstreamRoutes(dependencies: MachineDependencies): OperatorRoute
       async handle({ param }) {
         const record = (await read()).records.find(({ id }) => id === param('id'));
         if (record === undefined) throw notFound('upstream');
-        return upstreamDetail(record, minutesOf(record.id), activity.failures(record.id));
+        const words = await listWords(store.database, record.id);
+        return upstreamDetail(
+          record,
+          minutesOf(record.id),
+          activity.failures(record.id),
+          words.map(wordsRecord),
+        );
       },
     }),
     stepUpRoute({
@@ -89,11 +96,12 @@ export function upstreamRoutes(dependencies: MachineDependencies): OperatorRoute
   ];
 }
 
-/** With the last hour, minute by minute, and the latest failures. */
+/** With the last hour, minute by minute, the latest failures, and what it said of them. */
 export function upstreamDetail(
   record: ReturnType<typeof upstreamRecord>,
   minutes: readonly UpstreamMinute[],
   failures: ReturnType<MachineDependencies['machine']['activity']['failures']>,
+  words: readonly ReturnType<typeof wordsRecord>[],
 ) {
   return {
     ...record,
@@ -103,6 +111,7 @@ export function upstreamDetail(
       failed,
       output_tokens: outputTokens,
     })),
+    words,
     failures: failures.map((each) => ({
       at: isoTime(each.at),
       request_id: each.requestId,

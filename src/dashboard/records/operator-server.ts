@@ -22,6 +22,9 @@ export type PlaceModelRecord = UpstreamRecord['models'][number];
 
 export type FailedAttemptRecord = UpstreamDetailRecord['failures'][number];
 
+/** What an upstream said of failed attempts, equal words counted. */
+export type UpstreamWordsRecord = UpstreamDetailRecord['words'][number];
+
 export type UpstreamRecord = ReturnType<typeof upstreamRecord>;
 
 export type UpstreamDetailRecord = ReturnType<typeof upstreamDetail>;

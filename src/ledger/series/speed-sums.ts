@@ -33,6 +33,7 @@ export const FAILURE_CLASSES: readonly FailureClass[] = [
   ...(['unreachable', 'timeout', 'rate_limited', 'overloaded', 'no_capacity'] as const),
   ...(['credential', 'server_error', 'mismatch', 'bad_request', 'context_length'] as const),
   ...(['unsupported', 'malformed', 'cut', 'gateway'] as const),
+  ...(['content_policy', 'too_large'] as const),
 ];
 
 export type TimedRequest = {

@@ -63,7 +63,7 @@ export const CANARIES = {
   endUser: { found: ['database', 'files', 'command'] },
 
   // What an upstream says.
-  upstreamWords: NOWHERE,
+  upstreamWords: { found: ['output', ...STORED], allowed: ['command', 'webhook'] },
   modelText: { found: ['own answer'] },
   modelReasoning: { found: ['own answer'] },
   modelToolId: { allowed: ['own answer'] },

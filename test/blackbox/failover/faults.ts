@@ -42,7 +42,7 @@ function rows(phase: Phase, classes: string, names: string, more: More = {}): Ro
 const stalls = { stalls: true } as const;
 
 export const ROWS: readonly Row[] = [
-  ...rows('mistake', 'bad_request', 'status-400 status-413 status-422', {
+  ...rows('mistake', 'bad_request', 'status-400 status-422', {
     code: 'invalid_request',
   }),
   ...rows('mistake', 'context_length', 'context-400', { code: 'context_length_exceeded' }),

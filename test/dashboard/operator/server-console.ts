@@ -26,6 +26,7 @@ import { upstreamRoutes } from '../../../src/dashboard/operator/upstreams.ts';
 import type { ListedNodeRecord } from '../../../src/dashboard/records/operator-node.ts';
 import type { AuditState } from '../../../src/ledger/audit.ts';
 import { createActivity } from '../../../src/observe/activity.ts';
+import { createHeardGroups } from '../../../src/observe/heard-words.ts';
 import { createRaisedAlerts } from '../../../src/observe/raised-alerts.ts';
 import { createAlertKeeper } from '../../../src/server/alert-keeper.ts';
 import { createCatalogFile } from '../../../src/server/catalog-file.ts';
@@ -147,7 +148,7 @@ export async function openMachineConsole(root: string, { file: hasFile = true } 
     machine: {
       activity,
       storeAlerts: createAlertKeeper({
-        ...{ database: store.database, raised, randomBytes },
+        ...{ database: store.database, raised, heard: createHeardGroups(), randomBytes },
         log: { error: () => undefined },
       }),
       audit: {

@@ -6,6 +6,7 @@ import {
   readErrorRecord,
   statusFailure,
 } from '../../../src/wire/upstream/failure.ts';
+import { classified } from './support.ts';
 
 const { wrote } = NO_CONVERSATION;
 
@@ -28,11 +29,32 @@ describe('answers that are not 2xx', () => {
     [410, '', 'mismatch'],
     [409, '', 'server_error'],
     [425, '', 'server_error'],
-    [403, '{"error":{"code":403,"message":"Your input was flagged."}}', 'bad_request'],
+    [403, '{"error":{"code":403,"message":"Your input was flagged."}}', 'content_policy'],
+    [
+      400,
+      '{"error":{"message":"The response was filtered","param":"prompt","code":"content_filter","innererror":{"code":"ResponsibleAIPolicyViolation"}}}',
+      'content_policy',
+    ],
+    [
+      400,
+      '{"error":{"code":400,"innererror":{"code":"ResponsibleAIPolicyViolation"}}}',
+      'content_policy',
+    ],
+    [400, '{"error":{"code":"content_policy_violation","message":"no"}}', 'content_policy'],
+    [400, '{"error":{"message":"Content Exists Risk"}}', 'content_policy'],
+    [400, '{"code":"DataInspectionFailed","message":"no"}', 'content_policy'],
+    [403, '{"code":"x","error":"Content violates usage guidelines."}', 'content_policy'],
     [403, '{"error":"no"},"input":"flagged by me"}', 'credential'],
     [400, '{"error":{"message":"messages[0].content: invalid"}}', 'bad_request'],
     [400, 'null', 'bad_request'],
-    [413, '', 'bad_request'],
+    [413, '', 'too_large'],
+    [
+      413,
+      '{"error":{"code":"tokens_limit_reached","message":"Max size: 8000 tokens."}}',
+      'too_large',
+    ],
+    [400, '{"error":{"code":"tokens_limit_reached","message":"no"}}', 'too_large'],
+    [400, '{"error":{"message":"No connected db.","type":"no_db_connection"}}', 'credential'],
     [422, '{"detail":[{"msg":"field required"}]}', 'bad_request'],
     [405, '', 'mismatch'],
     [424, '{"message":"the model failed"}', 'server_error'],
@@ -60,9 +82,9 @@ describe('answers that are not 2xx', () => {
     [
       413,
       '{"error":{"message":"Request too large on tokens per minute","code":"rate_limit_exceeded"}}',
-      'mismatch',
+      'too_large',
     ],
-    [413, '<html>Request Entity Too Large</html>', 'bad_request'],
+    [413, '<html>Request Entity Too Large</html>', 'too_large'],
     [400, '{"error":{"code":"context_length_exceeded"}}', 'context_length'],
     [
       400,
@@ -81,7 +103,7 @@ describe('answers that are not 2xx', () => {
   ];
   for (const [status, body, expected] of cases) {
     test(`${status} ${body}`, () => {
-      expect(statusFailure(status, body, wrote)).toEqual({
+      expect(classified(statusFailure(status, body, wrote))).toEqual({
         class: expected,
         detail: `the upstream answered with status ${status}`,
         status,
@@ -129,7 +151,7 @@ describe('answers that are not 2xx', () => {
 
 test('an event named error is one, with any data', () => {
   for (const data of ['', 'null', '[]', '{}', 'boom', '{"choices":[]}', '{"error":null}']) {
-    expect(errorEventFailure(data, wrote)).toEqual({
+    expect(classified(errorEventFailure(data, wrote))).toEqual({
       class: 'server_error',
       detail: 'the upstream reported an error in place of an answer',
     });
@@ -162,7 +184,7 @@ describe('error records inside a 200', () => {
     [{ base_resp: { status_code: 1002, status_msg: 'slow down' } }, 'rate_limited'],
     [{ base_resp: { status_code: 1004, status_msg: 'login fail' } }, 'credential'],
     [{ choices: null, base_resp: { status_code: 1008, status_msg: 'no money' } }, 'credential'],
-    [{ base_resp: { status_code: 1026, status_msg: 'new_sensitive' } }, 'bad_request'],
+    [{ base_resp: { status_code: 1026, status_msg: 'new_sensitive' } }, 'content_policy'],
     [{ base_resp: { status_code: 1039, status_msg: 'token limit exceeded' } }, 'context_length'],
     [{ base_resp: { status_code: 2013, status_msg: 'invalid params' } }, 'bad_request'],
     [{ code: 1008, msg: 'no money' }, 'server_error'],

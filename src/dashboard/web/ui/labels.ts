@@ -59,6 +59,8 @@ const LABELS: Readonly<Record<string, string>> = {
   server_error: t('Server error'),
   mismatch: t('Mismatch'),
   bad_request: t('Bad request'),
+  content_policy: t('Content policy'),
+  too_large: t('Too large'),
   context_length: t('Context length'),
   unsupported: t('Unsupported'),
   malformed: t('Malformed'),

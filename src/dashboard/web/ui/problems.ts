@@ -44,6 +44,8 @@ export const ERROR_CODES: readonly string[] = Object.keys(CODE_ADVICE);
 /** Others do not reach the pages of customers. */
 const ADVICE: Advice = {
   model_rejected: t('Correct the request. Sent again unchanged, it fails again.'),
+  content_refused: t('Change what the request asks for. Sent again unchanged, it fails again.'),
+  request_too_large: t('Send fewer messages or smaller images, or use another model.'),
   prompt_too_long: t('Shorten the messages, or use a model with a longer context.'),
   image_unsupported: t('Send PNG, JPEG, GIF or WebP as base64 data, or use another model.'),
   model_unavailable: t('Retry with back-off, or use another model.'),

@@ -25,7 +25,7 @@ const OWN_WORDS =
 
 const CLASSES: ReadonlyMap<string, FailureClass> = new Map([
   ['invalid_request_error', 'bad_request'],
-  ['request_too_large', 'bad_request'],
+  ['request_too_large', 'too_large'],
   ['authentication_error', 'credential'],
   ['billing_error', 'credential'],
   ['permission_error', 'credential'],

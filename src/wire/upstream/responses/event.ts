@@ -20,7 +20,8 @@ import { createOutputReader } from './output.ts';
 /** Codes of an error inside of a 200 (ResponseError in the types of openai 7.59, 2026-11-28). */
 const CLASSES: readonly (readonly [RegExp, FailureClass])[] = [
   [/^insufficient_quota$/, 'credential'],
-  [/^(?:invalid_prompt|\w*policy\w*|\w*image\w*|invalid_request_error)$/, 'bad_request'],
+  [/^(?:invalid_prompt|\w*policy\w*)$/, 'content_policy'],
+  [/^(?:\w*image\w*|invalid_request_error)$/, 'bad_request'],
   // A region or a name of our catalog: another upstream has others.
   [/^(?:data_residency_mismatch|model_not_found)$/, 'mismatch'],
 ];

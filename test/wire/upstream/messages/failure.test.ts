@@ -4,6 +4,7 @@ import { describe, expect, test } from 'bun:test';
 import type { FailureClass } from '../../../../src/core/failure.ts';
 import { NO_CONVERSATION } from '../../../../src/wire/upstream/call-names.ts';
 import { messagesFailure } from '../../../../src/wire/upstream/messages/failure.ts';
+import { classified } from '../support.ts';
 
 const error = (type: string, message = 'SECRET'): string => {
   return JSON.stringify({ type: 'error', error: { type, message }, request_id: 'req_SECRET' });
@@ -45,7 +46,7 @@ const ROWS: [status: number, body: string, failure: FailureClass][] = [
   [403, error('permission_error'), 'credential'],
   [404, error('not_found_error'), 'mismatch'],
   [408, '', 'timeout'],
-  [413, error('request_too_large'), 'bad_request'],
+  [413, error('request_too_large'), 'too_large'],
   [422, '{"detail":"SECRET"}', 'bad_request'],
   [429, error('rate_limit_error'), 'rate_limited'],
   [500, error('api_error'), 'server_error'],
@@ -67,7 +68,7 @@ describe('a Messages upstream that answers', () => {
   test.each(REFUSED_THINKING)('%p refuses earlier thinking', (message) => {
     const body = error('invalid_request_error', message);
     const failure = messagesFailure(400, body, NO_CONVERSATION.wrote);
-    expect(failure).toEqual({
+    expect(classified(failure)).toEqual({
       class: 'mismatch',
       detail: 'the upstream answered with status 400',
       status: 400,
@@ -78,7 +79,7 @@ describe('a Messages upstream that answers', () => {
   });
 
   test.each(ROWS)('%p with %p has failed as %p', (status, body, failure) => {
-    expect(messagesFailure(status, body, NO_CONVERSATION.wrote)).toEqual({
+    expect(classified(messagesFailure(status, body, NO_CONVERSATION.wrote))).toEqual({
       class: failure,
       detail: `the upstream answered with status ${status}`,
       status,

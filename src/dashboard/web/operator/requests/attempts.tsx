@@ -77,7 +77,11 @@ export function Attempts({ attempts }: { readonly attempts: readonly Attempt[] }
   );
 }
 
-function Outcome({ attempt: { failure, phase, status, detail } }: { readonly attempt: Attempt }) {
+function Outcome({
+  attempt: { failure, phase, status, detail, said },
+}: {
+  readonly attempt: Attempt;
+}) {
   if (failure === null) return <Badge tone="good">{t('Served')}</Badge>;
   // The detail of most failures names the status already.
   const isNamed = status === null || detail?.includes(String(status)) === true;
@@ -87,6 +91,13 @@ function Outcome({ attempt: { failure, phase, status, detail } }: { readonly att
       <div class="soft small">
         {[detail, isNamed ? null : t('status {status}', { status })].filter(Boolean).join('; ')}
       </div>
+      {said !== null && (
+        <div class="small">
+          {said.exact
+            ? t('Upstream: {words}', { words: said.words })
+            : t('Upstream at that time: {words}', { words: said.words })}
+        </div>
+      )}
       {phase !== null && <div class="soft small">{PHASES[phase] ?? labelOf(phase)}</div>}
     </>
   );

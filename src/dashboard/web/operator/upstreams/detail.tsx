@@ -17,7 +17,7 @@ import { Table } from '../../ui/table.tsx';
 import { Nothing, StateBadge, Time } from '../../ui/text.tsx';
 import { useRefresh } from '../refresh.ts';
 import { requestsBetween, requestsOfMinute } from '../requests/links.ts';
-import { FailuresCard } from './failures.tsx';
+import { FailuresCard, WordsCard } from './failures.tsx';
 import { DisableDialog, EnableButton, PlacesCard } from './places.tsx';
 
 export function View({ params }: PageProps) {
@@ -164,6 +164,7 @@ function Shown({
         path={`${path}/speeds`}
         href={(from, to) => requestsBetween(from, to, { upstream: record.id })}
       />
+      <WordsCard words={record.words} />
       <FailuresCard failures={record.failures} />
     </>
   );

@@ -1,8 +1,8 @@
-// The latest failed attempts at an upstream, each linked to its request.
+// The latest failed attempts at an upstream, each linked to its request, and what it said of them.
 
-import type { FailedAttemptRecord } from '../../../records/operator-server.ts';
+import type { FailedAttemptRecord, UpstreamWordsRecord } from '../../../records/operator-server.ts';
 import { t } from '../../text/t.ts';
-import { formatMilliseconds } from '../../ui/format.ts';
+import { formatCount, formatMilliseconds } from '../../ui/format.ts';
 import { labelOf } from '../../ui/labels.ts';
 import { Card, Empty } from '../../ui/parts.tsx';
 import { Table } from '../../ui/table.tsx';
@@ -28,6 +28,28 @@ export function FailuresCard({ failures }: { readonly failures: readonly FailedA
             end: true,
             show: ({ duration_ms }) => formatMilliseconds(duration_ms),
           },
+        ]}
+      />
+    </Card>
+  );
+}
+
+/** Over all nodes, for seven days. */
+export function WordsCard({ words }: { readonly words: readonly UpstreamWordsRecord[] }) {
+  return (
+    <Card title={t('What it said of failures')} flush>
+      <Table
+        caption={t('What it said of failures')}
+        rows={words}
+        empty={<Empty title={t('Nothing')}>{t('None within seven days.')}</Empty>}
+        rowKey={({ id }) => id}
+        href={({ request_id }) => `/requests/${request_id}`}
+        columns={[
+          { label: t('Words'), wrap: true, show: ({ words: said }) => said },
+          { label: t('Model'), show: ({ model }) => model },
+          { label: t('Failure'), show: ({ failure }) => labelOf(failure) },
+          { label: t('Attempts'), end: true, show: ({ count }) => formatCount(count) },
+          { label: t('Last'), show: ({ last_at }) => <Time at={last_at} relative /> },
         ]}
       />
     </Card>

@@ -1,0 +1,33 @@
+// The part of `tollgate doctor` about upstreams: what the running server of these settings warns of,
+// and models whose last requests all failed, perhaps by the fault of clients.
+
+import { isObject } from '../core/json.ts';
+import type { Context } from './context.ts';
+import { askServer } from './health.ts';
+
+/** Without METRICS_TOKEN the server of another machine counts upstreams and names none. */
+export async function checkUpstreams(
+  context: Context,
+): Promise<{ readonly ok: boolean; readonly detail: string }> {
+  const config = context.config();
+  const answer =
+    config.port === 0 ? undefined : await askServer(config, '/readyz', config.metricsToken);
+  if (answer === undefined) return { ok: true, detail: 'no server of these settings runs' };
+  const { warnings, detail } = toObject(await answer.json().catch(() => undefined));
+  const found = listOf(warnings)
+    .map(String)
+    .filter((words) => /^(?:upstream |\d+ × )/.test(words));
+  const doubted = listOf(toObject(detail)['upstreams']).flatMap((upstream) =>
+    listOf(toObject(upstream)['models'])
+      .map(toObject)
+      .filter(({ trouble, breaker }) => trouble === 'degraded' && breaker === 'closed')
+      .map(
+        ({ model }) => `the last requests of ${model} at ${toObject(upstream)['upstream']} failed`,
+      ),
+  );
+  const all = [...found, ...doubted];
+  return { ok: found.length === 0, detail: all.join('; ') || 'none fails at the running server' };
+}
+
+const toObject = (value: unknown) => (isObject(value) ? value : {});
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);

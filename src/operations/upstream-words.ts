@@ -1,0 +1,137 @@
+// What upstreams said of failed attempts, as the console and `tollgate explain` show it. Equal words of a place are one row over all nodes.
+
+import {
+  and,
+  desc,
+  eq,
+  getTableColumns,
+  gte,
+  isNull,
+  lt,
+  lte,
+  or,
+  type SQL,
+  sql,
+} from 'drizzle-orm';
+import { DAY_MS, isoTime } from '../core/calendar.ts';
+import type { HeardGroup } from '../core/heard-words.ts';
+import type { BookedAttempt } from '../ledger/series/attempts.ts';
+import type { Database } from '../store/contract.ts';
+import { contains, larger, smaller } from '../store/portable.ts';
+import { upstreamWords } from '../store/said-tables.ts';
+import { inserted } from '../store/statement.ts';
+import { sweepTable } from '../store/sweep.ts';
+
+type WordsRow = typeof upstreamWords.$inferSelect;
+
+const KEPT_MS = 7 * DAY_MS;
+const KEPT_OF_PLACE = 50;
+const LISTED = 20;
+
+/** Adds groups to the stored ones. Several nodes may do so at the same time. */
+export async function recordWords(
+  database: Database,
+  groups: readonly HeardGroup[],
+): Promise<void> {
+  const added = inserted(getTableColumns(upstreamWords));
+  await database.concurrently(async (tx) => {
+    // In one order, so that two nodes cannot wait for each other.
+    for (const group of groups.toSorted((a, b) => (a.id < b.id ? -1 : 1))) {
+      const { heard, ...sums } = group;
+      const { requestId: _, at: lastAt, status = null, ...said } = heard;
+      const requests = group.requests.join(' ');
+      await tx
+        .insert(upstreamWords)
+        .values({ ...sums, ...said, status, lastAt, requests })
+        .onConflictDoUpdate({
+          target: upstreamWords.id,
+          set: {
+            ...{ words: added.words, requests: added.requests },
+            count: sql`${upstreamWords.count} + ${added.count}`,
+            firstAt: smaller(upstreamWords.firstAt, added.firstAt),
+            lastAt: larger(upstreamWords.lastAt, added.lastAt),
+          },
+        })
+        .run();
+    }
+  });
+}
+
+/** The latest of an upstream, newest first. */
+export function listWords(
+  database: Pick<Database, 'db'>,
+  upstream: string,
+  limit = LISTED,
+): Promise<WordsRow[]> {
+  return rowsWhere(database, eq(upstreamWords.upstream, upstream), limit);
+}
+
+/**
+ * What an attempt's upstream said: of this request, or where only later ones are named, of requests
+ * of the same place and end at that time.
+ */
+export type AttemptWords = { readonly words: string; readonly exact: boolean };
+
+/** In the order of the attempts; null where nothing is known. */
+export async function wordsOfAttempts(
+  database: Pick<Database, 'db'>,
+  requestId: string,
+  attempts: readonly BookedAttempt[],
+): Promise<readonly (AttemptWords | null)[]> {
+  return Promise.all(attempts.map((attempt) => wordsOf(database, requestId, attempt)));
+}
+
+async function wordsOf(
+  database: Pick<Database, 'db'>,
+  requestId: string,
+  { upstream, model, failure, status, endedAt }: BookedAttempt,
+): Promise<AttemptWords | null> {
+  if (upstream === undefined || model === undefined || failure === undefined) return null;
+  const ofPlace = and(
+    eq(upstreamWords.upstream, upstream),
+    eq(upstreamWords.model, model),
+    eq(upstreamWords.failure, failure),
+    status === undefined ? isNull(upstreamWords.status) : eq(upstreamWords.status, status),
+  );
+  const named = contains(upstreamWords.requests, requestId);
+  const then = and(
+    lte(upstreamWords.firstAt, endedAt ?? 0),
+    gte(upstreamWords.lastAt, endedAt ?? 0),
+  );
+  const found = await rowsWhere(database, and(ofPlace, or(named, then)), KEPT_OF_PLACE);
+  const own = found.find(({ requests }) => requests.includes(requestId));
+  const row = own ?? found[0];
+  return row === undefined ? null : { words: row.words, exact: row === own };
+}
+
+function rowsWhere({ db }: Pick<Database, 'db'>, where: SQL | undefined, limit: number) {
+  return db
+    .select()
+    .from(upstreamWords)
+    .where(where)
+    .orderBy(desc(upstreamWords.lastAt), desc(upstreamWords.id))
+    .limit(limit)
+    .all();
+}
+
+/** Removes words of a week ago, and the oldest of a place that has too many. */
+export async function sweepWords(database: Database, nowMs: number): Promise<void> {
+  const tooMany = sql`${upstreamWords.id} in (select id from (
+    select id, row_number() over (partition by upstream, model order by last_at desc) as place from ${upstreamWords}
+  ) as ranked where place > ${KEPT_OF_PLACE})`;
+  await sweepTable(database, upstreamWords, or(lt(upstreamWords.lastAt, nowMs - KEPT_MS), tooMany));
+}
+
+export function wordsRecord(row: WordsRow) {
+  return {
+    id: row.id,
+    model: row.model,
+    failure: row.failure,
+    words: row.words,
+    count: row.count,
+    first_at: isoTime(row.firstAt),
+    last_at: isoTime(row.lastAt),
+    /** The latest request. */
+    request_id: row.requests.split(' ', 1)[0] ?? '',
+  } as const;
+}
