@@ -1,6 +1,6 @@
 // One attempt at one upstream, started by the route and read by pulling: each `next` returns the
-// events of one read. It enforces the upstream's timers and bounds, cuts at stop sequences that
-// were not sent (`cut.ts`), and ends exactly once, with a finished answer or a failure.
+// events of one read. It enforces the upstream's timers and bounds, cuts at stop sequences
+// (`cut.ts`), and ends exactly once, with a finished answer or a failure.
 
 import type { Awaitable } from '../async/awaitable.ts';
 import { cacheKeyOf } from '../core/conversation.ts';
@@ -51,7 +51,7 @@ export type AttemptOptions = {
   readonly credential: UpstreamCredential;
   readonly request: GenerationRequest;
   readonly maxOutputTokens: number;
-  /** Whether to request a stream. An attempt that has to cut always requests one. */
+  /** Whether to request a stream. An attempt that alone has to cut requests one. */
   readonly stream: boolean;
   /** Whether to use a new connection instead of a kept-alive one. */
   readonly newConnection?: boolean | undefined;
@@ -125,8 +125,7 @@ class UpstreamAttempt implements Attempt {
     this.#dialect = dialect;
     this.#deadlines = deadlines;
     this.#cut = createCut(candidate, request);
-    // Only a stream can be stopped early, which saves the tokens after the cut.
-    this.#streams = stream || this.#cut !== undefined;
+    this.#streams = stream || this.#cut?.needsStream === true;
     this.#charactersLeft = charactersAllowed(maxOutputTokens);
     this.#watch = new Watch(candidate.timeouts, deadlines, !this.#streams, this.#call);
     this.#client = client;
