@@ -215,9 +215,15 @@ class UpstreamAttempt implements Attempt {
     const batch = this.#charactersLeft < 0 ? { events: read.events, end: FLOODED } : read;
     if (hasCome(batch)) this.#watch.read(batch.events);
     const late = batch.end === undefined ? this.#watch.timedOut() : undefined;
-    const whole = late === undefined ? batch : { events: batch.events, end: late };
+    const whole = late === undefined ? batch : this.#endLate(batch, late);
     const passed = this.#cut === undefined ? whole : this.#cut.take(whole);
     return passed.end === undefined ? passed : this.#end(passed, passed.end);
+  }
+
+  /** A timer has expired. The answer is complete if its finish reason has been read. */
+  #endLate({ events }: Batch, failure: UpstreamFailure): Batch {
+    const { events: last, end = failure } = this.#source?.end?.() ?? { events: [] };
+    return { events: [...events, ...last], end };
   }
 
   #end(batch: Batch, how: 'finished' | UpstreamFailure): Batch {
