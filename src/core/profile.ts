@@ -55,8 +55,6 @@ export const CHAT_CHOICES = {
    * `reasoning_effort`. `object`: by OpenRouter's `reasoning: {…}`. `none`: not at all.
    */
   reasoningSwitch: ['thinking', 'effort', 'template', 'object', 'none'],
-  /** Which schemas of tools are accepted. `properties`: none of an object without that member. */
-  toolSchemas: ['any', 'properties'],
   /** Whether a model may think while it has tools. `off`: thinking is turned off with any tool. */
   thinkingWithTools: ['send', 'off'],
   /** When content is sent as an array of parts: only with images, always, or never. */
@@ -194,7 +192,6 @@ const CHAT: ChatProfile = {
   // one.
   thinkTags: 'split',
   reasoningSwitch: 'thinking',
-  toolSchemas: 'any',
   thinkingWithTools: 'send',
   contentParts: 'images',
   contentBesideCalls: 'null',

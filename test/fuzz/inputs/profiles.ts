@@ -65,7 +65,6 @@ const chatFields: fc.Arbitrary<Partial<ChatProfile>> = fc.record(
     thinkTags: fc.constantFrom('ignore', 'split', 'opened'),
     reasoningSwitch: fc.constantFrom('thinking', 'effort', 'template', 'object', 'none'),
     thinkingWithTools: fc.constantFrom('send', 'off'),
-    toolSchemas: fc.constantFrom('any', 'properties'),
     contentParts: fc.constantFrom('images', 'always', 'never'),
     contentBesideCalls: fc.constantFrom('null', 'empty'),
     turnOrder: fc.constantFrom('any', 'alternate'),

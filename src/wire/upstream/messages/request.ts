@@ -121,7 +121,8 @@ function writeTools(
   }
   const called = calledTools(request.turns);
   if (called.length === 0) return {};
-  const tools = write(called.map((name) => ({ name, parameters: {} })));
+  const parameters = { type: 'object', properties: {} };
+  const tools = write(called.map((name) => ({ name, parameters })));
   return { tools, tool_choice: { type: 'none' } };
 }
 
@@ -135,12 +136,7 @@ function writeTool(
   profile: MessagesProfile,
 ): object {
   if (typed !== undefined && profile.typedTools === 'send') return typed;
-  const isObject = parameters['type'] === 'object';
-  return {
-    name,
-    description,
-    input_schema: isObject ? parameters : { ...parameters, type: 'object' },
-  };
+  return { name, description, input_schema: parameters };
 }
 
 function writeToolChoice(

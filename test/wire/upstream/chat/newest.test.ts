@@ -190,25 +190,6 @@ describe('earlier thinking', () => {
   });
 });
 
-describe('schemas of tools', () => {
-  const parametersOf = (toolSchemas: ChatProfile['toolSchemas'], parameters: object) => {
-    const tools = [{ name: 'f', parameters }] as GenerationRequest['tools'];
-    const [tool] = Reflect.get(bodyFor({ toolSchemas }, { tools }), 'tools') as object[];
-    return Reflect.get(Reflect.get(tool ?? {}, 'function'), 'parameters');
-  };
-
-  test('get the properties that the server demands of an object', () => {
-    expect(parametersOf('properties', { type: 'object' })).toEqual({
-      type: 'object',
-      properties: {},
-    });
-    for (const own of [{}, { type: 'object', properties: { a: {} } }, { $ref: '#' }]) {
-      expect(parametersOf('properties', own)).toEqual(own);
-    }
-    expect(parametersOf('any', { type: 'object' })).toEqual({ type: 'object' });
-  });
-});
-
 describe('the key of the prompt cache', () => {
   const tools = [F];
   const keyOf = (account: string, request: Partial<GenerationRequest>) => {
