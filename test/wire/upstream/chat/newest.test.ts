@@ -162,18 +162,19 @@ describe('earlier thinking', () => {
     const signature = JSON.stringify({ vertex: { thought_signature: 'own' } });
     const gemini = { callSignature: 'skip', reasoningField: 'none' } as const;
     const standIn = { google: { thought_signature: 'skip' } };
-    const signaturesOf = (turn: Turn) => {
-      const calls = Reflect.get(written(gemini, turn), 'tool_calls') as object[];
+    const signaturesOf = (turn: Turn, profile: Partial<ChatProfile> = gemini) => {
+      const calls = Reflect.get(written(profile, turn), 'tool_calls') as object[];
       return calls.map((call) => Reflect.get(call, 'extra_content'));
     };
 
-    test('returns on the call that it came with', () => {
-      expect(signaturesOf(signedBy('up', 'up-1', [{ kind: 'call', signature }]))).toEqual([
+    test.each([[gemini], [{}]])('returns on the call that it came with, %p', (profile) => {
+      const first: ThinkingBlock[] = [{ kind: 'call', signature }];
+      expect(signaturesOf(signedBy('up', 'up-1', first), profile)).toEqual([
         { vertex: { thought_signature: 'own' } },
         undefined,
       ]);
       const second: ThinkingBlock[] = [{ kind: 'call' }, { kind: 'call', signature }];
-      expect(signaturesOf(signedBy('up', 'up-1', second))).toEqual([
+      expect(signaturesOf(signedBy('up', 'up-1', second), profile)).toEqual([
         undefined,
         { vertex: { thought_signature: 'own' } },
       ]);
