@@ -111,6 +111,11 @@ export const MESSAGES_CHOICES = {
     'disable_thinking',
     'instruct',
   ],
+  /**
+   * Whether content is an array of blocks. `never`: text is one string, because the server refuses
+   * an array; nor does it get images, earlier thinking or cache marks.
+   */
+  contentParts: ['always', 'never'],
   /** Whether a trailing assistant turn is continued, or a user turn asks for its continuation. */
   prefill: ['send', 'bridge'],
   /** Temperature and `top_p`. `one`: `top_p` only without a temperature. */
@@ -235,6 +240,7 @@ const MESSAGES: MessagesProfile = {
   // A signature from another issuer is answered with 400.
   thinkingHistory: 'signed',
   thinkingBinding: 'none',
+  contentParts: 'always',
   prefill: 'send',
   // Servers without this feature ignore the marks: the coding agents of this format send them.
   cacheMarks: 'conversations',

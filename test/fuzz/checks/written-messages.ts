@@ -66,6 +66,15 @@ function checkMarks(body: Body, messages: readonly Body[], profile: MessagesProf
     ({ cache_control: mark }) => mark !== undefined,
   );
   if (profile.cacheMarks === 'none') assert.equal(marked.length, 0);
+  if (profile.contentParts === 'never') {
+    assert.notEqual(typeof system, 'object');
+    for (const { content } of messages) {
+      const isText = (content as readonly Json[]).every?.(
+        (each) => members(each)['type'] === 'text',
+      );
+      assert.ok(typeof content === 'string' || !isText, 'text is a string');
+    }
+  }
   assert.ok(marked.length <= 4);
   for (const { type = 'tool', cache_control: mark } of marked) {
     assert.deepEqual(mark, { type: 'ephemeral' });
@@ -78,7 +87,9 @@ function listOf(tools: Json | undefined): Body[] {
 }
 
 function blocksOf(message: Body): Body[] {
-  return (message['content'] as readonly Json[]).map(members);
+  const { content = [] } = message;
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  return (content as readonly Json[]).map(members);
 }
 
 function checkMessagesOrder(messages: readonly Body[], profile: MessagesProfile): void {

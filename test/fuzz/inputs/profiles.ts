@@ -100,6 +100,7 @@ const messagesFields: fc.Arbitrary<Partial<MessagesProfile>> = fc.record(
       'disable_thinking',
       'instruct',
     ),
+    contentParts: fc.constantFrom('always', 'never'),
     prefill: fc.constantFrom('send', 'bridge'),
     sampling: fc.constantFrom('send', 'one', 'omit'),
     thinkingSwitch: fc.constantFrom('budget', 'adaptive', 'type', 'none'),
