@@ -171,6 +171,8 @@ export type GenerationRequest = {
   readonly json: boolean;
   /** The schema for this JSON; set only with `json`. */
   readonly schema?: AnswerSchema;
+  /** `true` if the caller has put the schema into the prompt, where it is not written again. */
+  readonly saysSchema?: boolean;
   readonly stream: boolean;
   /** Whether the stream's last event carries usage (chat completions only; true by default). */
   readonly includeUsage: boolean;

@@ -131,6 +131,25 @@ describe.each(FORMATS)('%s', (format) => {
     }
   });
 
+  test('a schema for the answer is in the prompt once', async () => {
+    const schema = { type: 'object', properties: { city: { type: 'string' } } };
+    const written = JSON.stringify(schema);
+    const wanted =
+      format === 'chat'
+        ? { response_format: { type: 'json_schema', json_schema: { name: 'place', schema } } }
+        : { output_config: { format: { type: 'json_schema', schema } } };
+    const own = [{ role: 'user', content: `Where? ${JSON.stringify(schema, null, 2)}` }];
+    for (const dialect of FORMATS) {
+      const told = await ask(format, dialect, { ...wanted, messages: own });
+      const untold = await ask(format, dialect, wanted);
+      const copies = [told, untold].map(({ asked }) => {
+        const prompt = JSON.stringify([asked.body['system'], asked.body['messages']]);
+        return prompt.replace(/\\n|\\|\s/g, '').split(written).length - 1;
+      });
+      expect(copies).toEqual([1, 1]);
+    }
+  });
+
   test('ids of calls that come again are distinct at every upstream', async () => {
     const messages = [asking(), ...round(format, 'f:0'), ...round(format, 'f:0')];
     for (const dialect of FORMATS) {

@@ -31,8 +31,9 @@ export function checkMessages(
   }
   const { format } = members(body['output_config'] ?? {});
   if (request.json && (format === undefined || profile.jsonSchema === 'both')) {
-    const { schema } = request;
-    const instruction = schema === undefined ? 'one JSON object' : JSON.stringify(schema.schema);
+    const { schema, saysSchema } = request;
+    const own = saysSchema ? 'Answer with JSON' : JSON.stringify(schema?.schema);
+    const instruction = schema === undefined ? 'one JSON object' : own;
     const [block = system] = Array.isArray(system) ? (system as Json[]) : [];
     const text = typeof block === 'string' ? block : members(block ?? {})['text'];
     assert.ok(String(text).includes(instruction), 'what is asked for is in the prompt');
