@@ -270,6 +270,8 @@ export type GenerationEvent =
  */
 export type Answer = {
   readonly reasoning: string;
+  /** The length of the part of `reasoning` that precedes the text; absent: all of it does. */
+  readonly leadingReasoning?: number;
   readonly text: string;
   readonly toolCalls: readonly ToolCall[];
   readonly finish: FinishReason;

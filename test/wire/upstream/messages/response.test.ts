@@ -141,6 +141,9 @@ function expected({ blocks, counts }: Message): Omit<Answer, 'toolCalls'> {
       .join('');
   };
   const thinking = listed(blocks);
+  const firstText = blocks.findIndex((part) => toText(part, 'text').trim() !== '');
+  const leading = blocks.slice(0, firstText).map((part) => toText(part, 'thinking'));
+  const isLate = firstText !== -1 && leading.join('') !== joined('thinking');
   const [input = 0, read = 0, creation = 0, output = 0] = counts;
   return {
     reasoning: joined('thinking'),
@@ -155,6 +158,7 @@ function expected({ blocks, counts }: Message): Omit<Answer, 'toolCalls'> {
       basis: 'reported',
     },
     rawUsage: JSON.stringify(usageOf(counts)),
+    ...(isLate && { leadingReasoning: leading.join('').length }),
     ...(thinking === undefined ? {} : { thinking }),
   };
 }
