@@ -58,10 +58,7 @@ export type SignedThinking = {
   readonly upstream: string;
   /** Absent in thinking that was kept before models were compared. */
   readonly model?: string;
-  /**
-   * Whether the upstream had refused the thinking of the turns before this one, so that they have
-   * to be sent without it.
-   */
+  /** Whether earlier turns have to be sent without thinking, which the upstream has refused. */
   readonly restarts?: true;
   readonly blocks: readonly ThinkingBlock[];
 };
@@ -213,9 +210,6 @@ export type Usage = {
   /** The operator's warning about the upstream's report, whether or not it is charged. */
   readonly doubt?: UsageDoubt;
 };
-
-/** The form of a service tier's name, an upstream's word: 2 to 32 characters. */
-export const SERVICE_TIER = /^[a-z][a-z0-9_-]{1,31}$/;
 
 /**
  * malformed      a count is missing, or is no whole number between 0 and 10⁹
