@@ -69,6 +69,8 @@ export type AssistantTurn = {
   readonly name?: string;
   /** The model's thinking, returned by the client or restored; empty if there was none. */
   readonly reasoning: string;
+  /** `true` if thinking may have followed the text, which the client's format does not show. */
+  readonly lacksLate?: boolean;
   /** The same thinking in its upstream's own form. Clients do not send it: it is stored here. */
   readonly signed?: SignedThinking;
   readonly text: string;

@@ -436,6 +436,7 @@ describe('messages with', () => {
           role: 'assistant',
           reasoning: 'TU',
           text: 'AB',
+          lacksLate: true,
           toolCalls: [
             { id: 'a', name: 'f', arguments: '{}' },
             { id: 'a b', name: 'g', arguments: '{}' },
