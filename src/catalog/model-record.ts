@@ -111,17 +111,18 @@ export function modelList(
   } as const;
 }
 
-/** An unknown model has no neighbours, so the page is empty. */
+/**
+ * An unknown model has no neighbours, so the page is empty. Between two models, which the vendor's
+ * own suite asks for, the page begins behind the first.
+ */
 function cut(all: readonly Model[], { limit = all.length, afterId, beforeId }: ModelPage) {
   const indexOf = (id: string): number => all.findIndex(({ slug }) => slug === id);
-  if (beforeId !== undefined) {
-    const end = Math.max(0, indexOf(beforeId));
-    const start = Math.max(0, end - limit);
-    return { models: all.slice(start, end), hasMore: start > 0 };
-  }
-  const at = afterId === undefined ? -1 : indexOf(afterId);
-  const start = afterId !== undefined && at === -1 ? all.length : at + 1;
-  return { models: all.slice(start, start + limit), hasMore: start + limit < all.length };
+  const start = afterId === undefined ? 0 : indexOf(afterId) + 1 || all.length;
+  const end = beforeId === undefined ? all.length : Math.max(start, indexOf(beforeId));
+  const models = all.slice(start, end);
+  const isBackwards = beforeId !== undefined && afterId === undefined;
+  const page = isBackwards ? models.slice(-limit) : models.slice(0, limit);
+  return { models: page, hasMore: models.length > limit };
 }
 
 /** Null if no limit is lowered; null members are not lowered. */

@@ -2,7 +2,6 @@
 
 import { createHash } from 'node:crypto';
 import { FACTOR_DECIMALS, FACTOR_ONE, PICO_PER_MICRO } from '../core/exact.ts';
-import { SERVICE_TIER } from '../core/generation.ts';
 import { parseInstant } from '../core/instant.ts';
 import {
   AMOUNT_MAX,
@@ -22,6 +21,7 @@ import {
   WEEKDAYS,
 } from '../core/price-book.ts';
 import { termsText } from '../core/price-terms.ts';
+import { SERVICE_TIER } from '../core/usage-details.ts';
 import { listAt, memberOf, sound } from './document.ts';
 import {
   type PeriodEntry,

@@ -2,7 +2,12 @@
 // contradict each other. Misshapen values are skipped, but the names of their entries count as
 // known, so that one mistake gives one line.
 
-import { BASE_URL_EXPECTS, isProxyUrl, PROXY_URL_EXPECTS, readBaseUrl } from '../core/base-url.ts';
+import {
+  isProxyUrl,
+  PROXY_URL_EXPECTS,
+  readUpstreamUrl,
+  UPSTREAM_URL_EXPECTS,
+} from '../core/base-url.ts';
 import { isDay } from '../core/instant.ts';
 import { isLinkLocal } from '../core/link-local.ts';
 import { BUILT_IN_PLANS } from '../core/plan.ts';
@@ -129,17 +134,17 @@ function baseUrlRules(
   dialect: UpstreamProfile['dialect'] | undefined,
   path: string,
 ): Problem[] {
-  const url = readBaseUrl(text ?? '');
+  const url = readUpstreamUrl(text ?? '');
   if (url === undefined) {
     const missing = text === undefined ? 'is missing; ' : '';
-    return [{ path, text: `${missing}must be ${BASE_URL_EXPECTS}` }];
+    return [{ path, text: `${missing}must be ${UPSTREAM_URL_EXPECTS}` }];
   }
   if (allowed !== true && isLinkLocal(URL.parse(url)?.hostname ?? '')) {
     const text =
       'must not be a link-local or metadata address; where this is meant, set allow_link_local = true';
     return [{ path, text }];
   }
-  if (dialect !== 'messages' || !url.endsWith('/v1')) return [];
+  if (dialect !== 'messages' || !/\/v1(?:\?|$)/.test(url)) return [];
   return [{ path, text: 'must not end with /v1: the messages dialect adds /v1/messages itself' }];
 }
 

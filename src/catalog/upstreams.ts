@@ -1,7 +1,7 @@
 // Builds upstreams, with every default, and the overrides of model placements, from entries that
 // satisfy all rules.
 
-import { readBaseUrl } from '../core/base-url.ts';
+import { readUpstreamUrl } from '../core/base-url.ts';
 import type {
   Placement,
   Upstream,
@@ -56,7 +56,7 @@ export function toUpstream(entry: UpstreamEntry, { all }: Profiles): Upstream {
   if (profileName === undefined || profile === undefined) throw unknownProfile();
   const remote = {
     ...base,
-    baseUrl: readBaseUrl(entry.base_url ?? '') ?? '',
+    baseUrl: readUpstreamUrl(entry.base_url ?? '') ?? '',
     profileName,
     profile,
     cancelStopsBilling: set.cancel_stops_billing,

@@ -6,11 +6,24 @@ export const BASE_URL_EXPECTS = 'an http or https address without a user, query 
 
 /** The URL without trailing slashes, or `undefined` if the text is not a base URL. */
 export function readBaseUrl(text: string): string | undefined {
+  return text.includes('?') ? undefined : readUpstreamUrl(text);
+}
+
+/** The requirement for an upstream's base URL, phrased to follow "must be". */
+export const UPSTREAM_URL_EXPECTS = 'an http or https address without a user or fragment';
+
+/** As `readBaseUrl`, but with any query: Azure's dated versions are chosen by `?api-version=`. */
+export function readUpstreamUrl(text: string): string | undefined {
   const url = URL.parse(text);
-  if (url === null || /[?#\s]/.test(text)) return undefined;
+  if (url === null || /[#\s]/.test(text)) return undefined;
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return undefined;
   if (url.username !== '' || url.password !== '') return undefined;
-  return text.replace(/\/+$/, '');
+  return text.replace(/\/*(?=\?|$)/, '');
+}
+
+/** The URL of a path below an upstream's base URL, whose query stays behind the path. */
+export function urlBelow(baseUrl: string, path: string): string {
+  return baseUrl.replace(/(?=\?)|$/, () => path);
 }
 
 /** The requirement for an HTTP proxy's address, phrased to follow "must be". */

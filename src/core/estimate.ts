@@ -26,7 +26,7 @@ const FREE_ID_LENGTH = 64;
 /** The estimated prompt tokens of a request: every text, every image, and the framing. */
 export function estimatePrompt(
   request: Pick<GenerationRequest, 'system' | 'turns' | 'tools'> &
-    Partial<Pick<GenerationRequest, 'json' | 'schema'>>,
+    Partial<Pick<GenerationRequest, 'json' | 'schema' | 'saysSchema'>>,
   countTexts: CountTexts,
   imageTokens: (image: ImagePart) => number,
 ): Tokens | Promise<Tokens> {

@@ -23,7 +23,10 @@ type Writable<T> = { -readonly [Member in keyof T]: T[Member] };
  */
 export class Fold {
   #reasoning = '';
+  #leadingReasoning: number | undefined;
   #text = '';
+  /** White space alone is none. */
+  #hasText = false;
   #finish: FinishReason = 'stop';
   #usage: UsageReport | undefined;
   #rawUsage: string | undefined;
@@ -33,9 +36,11 @@ export class Fold {
   push(event: GenerationEvent): void {
     switch (event.kind) {
       case 'reasoning-delta':
+        if (this.#hasText) this.#leadingReasoning ??= this.#reasoning.length;
         this.#reasoning += event.text;
         return;
       case 'text-delta':
+        this.#hasText ||= /\S/.test(event.text);
         this.#text += event.text;
         return;
       case 'tool-start':
@@ -67,6 +72,7 @@ export class Fold {
       toolCalls: this.#calls.map(copyCall),
       finish: this.#finish,
     };
+    if (this.#leadingReasoning !== undefined) answer.leadingReasoning = this.#leadingReasoning;
     if (this.#usage !== undefined) answer.usage = this.#usage;
     if (this.#rawUsage !== undefined) answer.rawUsage = this.#rawUsage;
     if (this.#thinking !== undefined) answer.thinking = this.#thinking;
@@ -82,8 +88,11 @@ function copyCall(call: Call): Call {
 /** The events that a whole answer would have streamed. */
 export function answerEvents(answer: Answer): GenerationEvent[] {
   const events: GenerationEvent[] = [];
-  if (answer.reasoning !== '') events.push({ kind: 'reasoning-delta', text: answer.reasoning });
+  const leading = answer.reasoning.slice(0, answer.leadingReasoning);
+  const late = answer.reasoning.slice(leading.length);
+  if (leading !== '') events.push({ kind: 'reasoning-delta', text: leading });
   if (answer.text !== '') events.push({ kind: 'text-delta', text: answer.text });
+  if (late !== '') events.push({ kind: 'reasoning-delta', text: late });
   let index = 0;
   for (const call of answer.toolCalls) {
     events.push({ kind: 'tool-start', index, id: call.id, name: call.name });

@@ -58,10 +58,7 @@ export type SignedThinking = {
   readonly upstream: string;
   /** Absent in thinking that was kept before models were compared. */
   readonly model?: string;
-  /**
-   * Whether the upstream had refused the thinking of the turns before this one, so that they have
-   * to be sent without it.
-   */
+  /** Whether earlier turns have to be sent without thinking, which the upstream has refused. */
   readonly restarts?: true;
   readonly blocks: readonly ThinkingBlock[];
 };
@@ -72,6 +69,8 @@ export type AssistantTurn = {
   readonly name?: string;
   /** The model's thinking, returned by the client or restored; empty if there was none. */
   readonly reasoning: string;
+  /** `true` if thinking may have followed the text, which the client's format does not show. */
+  readonly lacksLate?: boolean;
   /** The same thinking in its upstream's own form. Clients do not send it: it is stored here. */
   readonly signed?: SignedThinking;
   readonly text: string;
@@ -171,6 +170,8 @@ export type GenerationRequest = {
   readonly json: boolean;
   /** The schema for this JSON; set only with `json`. */
   readonly schema?: AnswerSchema;
+  /** `true` if the caller has put the schema into the prompt, where it is not written again. */
+  readonly saysSchema?: boolean;
   readonly stream: boolean;
   /** Whether the stream's last event carries usage (chat completions only; true by default). */
   readonly includeUsage: boolean;
@@ -211,9 +212,6 @@ export type Usage = {
   /** The operator's warning about the upstream's report, whether or not it is charged. */
   readonly doubt?: UsageDoubt;
 };
-
-/** The form of a service tier's name, an upstream's word: 2 to 32 characters. */
-export const SERVICE_TIER = /^[a-z][a-z0-9_-]{1,31}$/;
 
 /**
  * malformed      a count is missing, or is no whole number between 0 and 10⁹
@@ -268,6 +266,8 @@ export type GenerationEvent =
  */
 export type Answer = {
   readonly reasoning: string;
+  /** The length of the part of `reasoning` that precedes the text; absent: all of it does. */
+  readonly leadingReasoning?: number;
   readonly text: string;
   readonly toolCalls: readonly ToolCall[];
   readonly finish: FinishReason;

@@ -24,8 +24,6 @@ export const OPENAI: ChatProfile = {
   // `max` is not a word of this API.
   ...byEffort('none', 'low', 'medium', 'high', 'xhigh'),
   jsonSchema: 'send',
-  // "object schema missing properties".
-  toolSchemas: 'properties',
   // Since GPT-5.4 tools need an effort of `none` on this API, even where no effort was asked for.
   thinkingWithTools: 'off',
   // Since GPT-5.6 a prefix is seldom found again without it.

@@ -55,8 +55,6 @@ export const CHAT_CHOICES = {
    * `reasoning_effort`. `object`: by OpenRouter's `reasoning: {…}`. `none`: not at all.
    */
   reasoningSwitch: ['thinking', 'effort', 'template', 'object', 'none'],
-  /** Which schemas of tools are accepted. `properties`: none of an object without that member. */
-  toolSchemas: ['any', 'properties'],
   /** Whether a model may think while it has tools. `off`: thinking is turned off with any tool. */
   thinkingWithTools: ['send', 'off'],
   /** When content is sent as an array of parts: only with images, always, or never. */
@@ -113,6 +111,11 @@ export const MESSAGES_CHOICES = {
     'disable_thinking',
     'instruct',
   ],
+  /**
+   * Whether content is an array of blocks. `never`: text is one string, because the server refuses
+   * an array; nor does it get images, earlier thinking or cache marks.
+   */
+  contentParts: ['always', 'never'],
   /** Whether a trailing assistant turn is continued, or a user turn asks for its continuation. */
   prefill: ['send', 'bridge'],
   /** Temperature and `top_p`. `one`: `top_p` only without a temperature. */
@@ -194,7 +197,6 @@ const CHAT: ChatProfile = {
   // one.
   thinkTags: 'split',
   reasoningSwitch: 'thinking',
-  toolSchemas: 'any',
   thinkingWithTools: 'send',
   contentParts: 'images',
   contentBesideCalls: 'null',
@@ -238,6 +240,7 @@ const MESSAGES: MessagesProfile = {
   // A signature from another issuer is answered with 400.
   thinkingHistory: 'signed',
   thinkingBinding: 'none',
+  contentParts: 'always',
   prefill: 'send',
   // Servers without this feature ignore the marks: the coding agents of this format send them.
   cacheMarks: 'conversations',

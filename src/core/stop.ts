@@ -1,39 +1,24 @@
-// Stop sequences that are not sent to the upstream, because it accepts fewer than the request has
-// or no blank ones: the gateway cuts the answer at those itself. An attempt applies this directly
-// after the upstream's decoder. It must not hold back more text than necessary.
+// Stop sequences: which of them an upstream gets, and the cut at the first one in its answer. The
+// gateway cuts at all of them, because many servers ignore those that they get. An attempt applies
+// this directly after the upstream's decoder. It must not hold back more text than necessary.
 
 import type { GenerationEvent } from './generation.ts';
 import type { UpstreamProfile } from './profile.ts';
 
-type Stops = {
-  /** Sent to the upstream. */
-  readonly sent: readonly string[];
-  /** Handled by the gateway, which cuts the answer at them. */
-  readonly cut: readonly string[];
-};
-
-const NO_STOPS: Stops = { sent: [], cut: [] };
-
 /**
- * Splits a request's distinct stop sequences for an upstream's profile: the first `stopMax`
- * acceptable ones are sent, the others are cut here. `reasons` says whether the model can reason.
- * Deterministic for the same request. The request parsers refuse empty sequences.
+ * The stop sequences that an upstream of this profile gets: the first `stopMax` distinct ones that
+ * it accepts. `reasons` says whether the model can reason. Deterministic for the same request. The
+ * request parsers refuse empty sequences.
  */
-export function splitStops(
+export function sentStops(
   stop: readonly string[],
   profile: Pick<UpstreamProfile, 'stopMax' | 'stopWhenReasoning' | 'blankStops'>,
   reasons: boolean,
-): Stops {
-  if (stop.length === 0) return NO_STOPS;
+): readonly string[] {
+  if (stop.length === 0) return stop;
   const max = reasons && profile.stopWhenReasoning === 'hold' ? 0 : profile.stopMax;
-  const sent: string[] = [];
-  const cut: string[] = [];
-  for (const sequence of new Set(stop)) {
-    const taken = profile.blankStops === 'send' || sequence.trim() !== '';
-    if (taken && sent.length < max) sent.push(sequence);
-    else cut.push(sequence);
-  }
-  return { sent, cut };
+  const accepts = (sequence: string) => profile.blankStops === 'send' || sequence.trim() !== '';
+  return [...new Set(stop)].filter(accepts).slice(0, max);
 }
 
 /**

@@ -7,6 +7,9 @@ import { isObject, parseJson } from './json.ts';
 import { packText, shapeNumber, unpackText } from './shape.ts';
 import type { Estimate } from './usage-estimate.ts';
 
+/** The form of a service tier's name, an upstream's word: 2 to 32 characters. */
+export const SERVICE_TIER = /^[a-z][a-z0-9_-]{1,31}$/;
+
 export type UsageDetails = Pick<
   Usage,
   'cachedExplicitTokens' | 'cacheWriteLongTokens' | 'serviceTier' | 'estimate'

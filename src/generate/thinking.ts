@@ -85,7 +85,7 @@ async function restoreFrom(
     room -= reasoning.length + signedLength(signed?.blocks ?? []);
     turns[at] = {
       ...turn,
-      reasoning: turn.reasoning === '' ? reasoning : turn.reasoning,
+      reasoning: reasoning.startsWith(turn.reasoning) ? reasoning : turn.reasoning,
       ...(signed === undefined || isRefused ? {} : { signed }),
     };
     // What its upstream has refused once, it would refuse on every later turn.
@@ -176,7 +176,7 @@ function hasCalls(turn: Turn): turn is AssistantTurn {
 
 /** No client returns what an upstream has signed, so signed thinking is always missing. */
 function lacksThinking(turn: Turn, forms: Forms): turn is AssistantTurn {
-  return hasCalls(turn) && (forms.signed || turn.reasoning === '');
+  return hasCalls(turn) && (forms.signed || turn.reasoning === '' || turn.lacksLate === true);
 }
 
 /**

@@ -71,9 +71,6 @@ function modelPage(query: URLSearchParams): ModelPage {
   ) {
     throw invalidRequest('limit', `must be a whole number from 1 to ${MODELS_MAX}`);
   }
-  if (afterId !== undefined && beforeId !== undefined) {
-    throw invalidRequest('before_id', 'cannot be combined with after_id');
-  }
   return {
     ...(limit === undefined ? {} : { limit: Number(limit) }),
     ...(afterId === undefined ? {} : { afterId }),

@@ -115,7 +115,7 @@ export const OPERATIONS: Readonly<Record<PublicRoute, OperationRecord>> = {
       {
         name: 'before_id',
         in: 'query',
-        description: 'Lists the models before this one. It cannot be combined with `after_id`.',
+        description: 'Lists the models before this one.',
         schema: Type.String(),
       },
     ],

@@ -1,7 +1,7 @@
 // Reads accounts for operators, each with its balance, its active keys and its block: one account,
 // or a page of those that match a filter, newest first. Each is one query. Read-only.
 
-import { and, desc, eq, inArray, lt, or, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, inArray, lt, not, or, type SQL, sql } from 'drizzle-orm';
 import type { Standing } from '../core/admit.ts';
 import { isoTime } from '../core/calendar.ts';
 import type { Catalog } from '../core/model.ts';
@@ -20,7 +20,7 @@ export type AccountFilter = {
   /** A part of the e-mail address, or the beginning of an id. */
   readonly text?: string | undefined;
   readonly plan?: string | undefined;
-  /** `blocked` is on the blocklist, in any standing. */
+  /** As it is printed: a block hides any other standing. */
   readonly standing?: Standing | 'blocked' | undefined;
   readonly emailVerified?: boolean | undefined;
 };
@@ -65,9 +65,13 @@ export function matchesFilter(
     text === undefined ? undefined : isNamed(text),
     plan === undefined ? undefined : eq(accounts.plan, plan),
     emailVerified === undefined ? undefined : eq(accounts.emailVerified, emailVerified),
-    standing === 'blocked' ? isBlocked(nowMs) : undefined,
-    standing === undefined || standing === 'blocked' ? undefined : eq(accounts.standing, standing),
+    standing === undefined ? undefined : hasStanding(standing, nowMs),
   );
+}
+
+function hasStanding(standing: Standing | 'blocked', nowMs: number): SQL | undefined {
+  const isListed = isBlocked(nowMs);
+  return standing === 'blocked' ? isListed : and(eq(accounts.standing, standing), not(isListed));
 }
 
 function isBlocked(nowMs: number): SQL {
@@ -137,7 +141,7 @@ export function accountRecord(
   } as const;
 }
 
-/** For the command line: a block hides any other standing. */
+/** For the command line and the operators' API: a block hides any other standing. */
 export function printedAccount({ blocked, ...record }: ReturnType<typeof accountRecord>) {
   return { ...record, standing: blocked ? 'blocked' : record.standing } as const;
 }

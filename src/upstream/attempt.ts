@@ -1,6 +1,6 @@
 // One attempt at one upstream, started by the route and read by pulling: each `next` returns the
-// events of one read. It enforces the upstream's timers and bounds, cuts at stop sequences that
-// were not sent (`cut.ts`), and ends exactly once, with a finished answer or a failure.
+// events of one read. It enforces the upstream's timers and bounds, cuts at stop sequences
+// (`cut.ts`), and ends exactly once, with a finished answer or a failure.
 
 import type { Awaitable } from '../async/awaitable.ts';
 import { cacheKeyOf } from '../core/conversation.ts';
@@ -53,7 +53,7 @@ export type AttemptOptions = {
   readonly credential: UpstreamCredential;
   readonly request: GenerationRequest;
   readonly maxOutputTokens: number;
-  /** Whether to request a stream. An attempt that has to cut always requests one. */
+  /** Whether to request a stream. An attempt that alone has to cut requests one. */
   readonly stream: boolean;
   /** Whether to use a new connection instead of a kept-alive one. */
   readonly newConnection?: boolean | undefined;
@@ -127,8 +127,7 @@ class UpstreamAttempt implements Attempt {
     this.#dialect = dialect;
     this.#deadlines = deadlines;
     this.#cut = createCut(candidate, request);
-    // Only a stream can be stopped early, which saves the tokens after the cut.
-    this.#streams = stream || this.#cut !== undefined;
+    this.#streams = stream || this.#cut?.needsStream === true;
     this.#charactersLeft = charactersAllowed(maxOutputTokens);
     this.#watch = new Watch(candidate.timeouts, deadlines, !this.#streams, this.#call);
     this.#client = client;
@@ -218,9 +217,15 @@ class UpstreamAttempt implements Attempt {
     const batch = this.#charactersLeft < 0 ? { events: read.events, end: FLOODED } : read;
     if (hasCome(batch)) this.#watch.read(batch.events);
     const late = batch.end === undefined ? this.#watch.timedOut() : undefined;
-    const whole = late === undefined ? batch : { events: batch.events, end: late };
+    const whole = late === undefined ? batch : this.#endLate(batch, late);
     const passed = this.#cut === undefined ? whole : this.#cut.take(whole);
     return passed.end === undefined ? passed : this.#end(passed, passed.end);
+  }
+
+  /** A timer has expired. The answer is complete if its finish reason has been read. */
+  #endLate({ events }: Batch, failure: UpstreamFailure): Batch {
+    const { events: last, end = failure } = this.#source?.end?.() ?? { events: [] };
+    return { events: [...events, ...last], end };
   }
 
   #end(batch: Batch, how: 'finished' | UpstreamFailure): Batch {

@@ -2,6 +2,7 @@
 // a signature or a token. A key is already in the headers that the dialect wrote.
 
 import { AwsV4Signer } from 'aws4fetch';
+import { urlBelow } from '../core/base-url.ts';
 import type { UpstreamFailure } from '../core/failure.ts';
 import type { UpstreamAuth } from '../core/model.ts';
 import { createGoogleTokens } from './google-token.ts';
@@ -38,7 +39,10 @@ export function createAuthorize({
       case 'key':
         return call;
       case 'aws':
-        return sign(auth, baseUrl + call.path, call).then((headers) => ({ ...call, headers }));
+        return sign(auth, urlBelow(baseUrl, call.path), call).then((headers) => ({
+          ...call,
+          headers,
+        }));
       case 'google':
         return tokenOf(upstream, auth.credentialsFile).then((token) =>
           typeof token === 'string' ? withBearer(call, token) : token,

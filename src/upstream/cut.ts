@@ -1,22 +1,22 @@
-// Cuts an answer at the stop sequences that were not sent to its upstream. An attempt calls it with
-// each read. If the answer may cost hidden thinking, or is billed to its end, the upstream is drained
-// for its report, within the usual bounds; otherwise it is stopped.
+// Cuts an answer at its request's stop sequences, whether or not its upstream got them (decision
+// 0029). An attempt calls it with each read. If the answer may cost hidden thinking, or is billed to
+// its end, the upstream is drained for its report, within the usual bounds; otherwise it is stopped.
 
 import type { GenerationEvent, GenerationRequest } from '../core/generation.ts';
 import { isReadOn } from '../core/hidden.ts';
 import type { Candidate } from '../core/route.ts';
-import { createStopCutter, splitStops } from '../core/stop.ts';
+import { createStopCutter, sentStops } from '../core/stop.ts';
 import type { Batch } from './source.ts';
 
 const FINISH: GenerationEvent = { kind: 'finish', reason: 'stop' };
 
-/** Undefined if all sequences are sent to the upstream. */
+/** Undefined for a request without stop sequences. */
 export function createCut(candidate: Candidate, request: Pick<GenerationRequest, 'stop'>) {
   const { model, profile } = candidate;
   if (request.stop.length === 0) return undefined;
-  const { cut } = splitStops(request.stop, profile, model.features.has('reasoning'));
-  if (cut.length === 0) return undefined;
-  const cutter = createStopCutter(cut);
+  const stop = new Set(request.stop);
+  const sent = sentStops(request.stop, profile, model.features.has('reasoning'));
+  const cutter = createStopCutter([...stop]);
   const readsOn = isReadOn(candidate);
   let hasCut = false;
   let isStopped = false;
@@ -35,6 +35,8 @@ export function createCut(candidate: Candidate, request: Pick<GenerationRequest,
   };
 
   return {
+    /** Only a stream can be stopped early, which saves the tokens after a cut that is ours alone. */
+    needsStream: sent.length < stop.size,
     /** Whether the answer ended before its upstream, which is not read any further. */
     isStopped: () => isStopped,
     take({ events, end }: Batch): Batch {

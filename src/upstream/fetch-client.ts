@@ -2,6 +2,7 @@
 // in the catalog. The demo upstream answers in this form too.
 
 import { isIP } from 'node:net';
+import { urlBelow } from '../core/base-url.ts';
 import { isFailure, type UpstreamFailure } from '../core/failure.ts';
 import { readRetryAfterMs } from '../wire/http/retry-after.ts';
 import { ANSWER_BYTES_MAX } from '../wire/upstream/limits.ts';
@@ -58,7 +59,10 @@ export function createFetchClient(dependencies: TransportDependencies) {
           ...(newConnection === true ? { keepalive: false } : {}),
           ...(upstream.proxyUrl === undefined ? {} : { proxy: upstream.proxyUrl }),
         };
-        const response = await Promise.race([fetch(upstream.baseUrl + path, init), aborted]);
+        const response = await Promise.race([
+          fetch(urlBelow(upstream.baseUrl, path), init),
+          aborted,
+        ]);
         return response instanceof Response ? readAnswer(response, aborted, clock) : response;
       } catch {
         return UNREACHABLE;

@@ -17,7 +17,7 @@ const DRAIN_MS = 1_000;
 
 /**
  * How long the usage and the end may take after a finish reason. Some servers keep the connection
- * open instead, and clients with a complete answer would wait for the idle timeout.
+ * open instead, or send comments and pings, and clients with a complete answer would wait.
  */
 const FINISHING_MS = 2_000;
 
@@ -41,6 +41,8 @@ export type AnswerSource = {
   readonly cancel: () => void;
   /** What a stream has said so far; absent for a whole answer. */
   readonly soFar?: Pick<StreamDecoder, 'serviceTier' | 'usageSoFar' | 'hasBegun'>;
+  /** Of a stream: ends it where it is. After a finish reason the answer is complete. */
+  readonly end?: () => Batch;
 };
 
 /** Opens an upstream's answer; `stream` is what was requested. */
@@ -119,8 +121,10 @@ class StreamSource implements AnswerSource {
   readonly #decoder: StreamDecoder;
   readonly soFar: StreamDecoder;
   readonly #taken = (chunk: Read): Awaitable<Batch> => this.#take(chunk);
-  readonly #ended = (): Awaitable<Batch> => this.#take(ENDED);
+  readonly #ended = (): Batch => this.end();
   #events: GenerationEvent[] = [];
+  /** When an answer with a finish reason ends; undefined while it goes on. */
+  #finishesAt: number | undefined;
   #isBlank = true;
   #silentBytes = 0;
 
@@ -133,38 +137,52 @@ class StreamSource implements AnswerSource {
   }
 
   read(): Awaitable<Batch> {
-    const chunk = this.#decoder.isFinishing()
-      ? readFinishing(this.#reader, this.#deadlines)
-      : this.#reader.read();
+    if (this.#decoder.isFinishing()) return this.#readFinishing();
+    const chunk = this.#reader.read();
     // Some servers reset instead of closing; after a finish reason both count as the end.
     return chunk instanceof Promise ? chunk.then(this.#taken, this.#ended) : this.#take(chunk);
+  }
+
+  end(): Batch {
+    const failure = this.#decoder.end();
+    return { events: this.#events, end: failure ?? 'finished' };
   }
 
   cancel(): void {
     cancel(this.#reader);
   }
 
+  /** The next read after a finish reason, or the end. Only content moves the time of the end. */
+  async #readFinishing(): Promise<Batch> {
+    const nowMs = this.#deadlines.now();
+    this.#finishesAt ??= nowMs + FINISHING_MS;
+    const leftMs = this.#finishesAt - nowMs;
+    const chunk = leftMs > 0 ? await readWithin(leftMs, this.#reader, this.#deadlines) : ENDED;
+    if (chunk.done) cancel(this.#reader);
+    return this.#take(chunk);
+  }
+
   #take(chunk: Read): Awaitable<Batch> {
-    if (chunk.done || chunk.value === undefined) {
-      const failure = this.#decoder.end();
-      return { events: this.#events, end: failure ?? 'finished' };
-    }
+    if (chunk.done || chunk.value === undefined) return this.end();
     const first = this.#isBlank ? firstByte(chunk.value) : undefined;
     // An error, or a whole answer, that is labelled as a stream.
     if (first === OPEN_BRACE) return readWhole(this.#reader, chunk.value, this.#dialect);
     this.#isBlank &&= first === undefined;
-    const failure = this.#decoder.feed(chunk.value) ?? this.#floodOf(chunk.value);
+    const failure = this.#decoder.feed(chunk.value);
+    const isFlood = failure === undefined && this.#isFlood(chunk.value);
+    if (isFlood && this.#decoder.end() !== undefined) return { events: [], end: SILENT_FLOOD };
     const events = this.#events;
     this.#events = [];
+    if (events.length > 0) this.#finishesAt = undefined;
     if (failure !== undefined) return { events, end: failure };
     if (events.at(-1)?.kind !== 'finish') return { events };
     drain(this.#reader, this.#deadlines);
     return { events, end: 'finished' };
   }
 
-  #floodOf(bytes: Uint8Array): UpstreamFailure | undefined {
+  #isFlood(bytes: Uint8Array): boolean {
     this.#silentBytes = this.#events.length > 0 ? 0 : this.#silentBytes + bytes.length;
-    return this.#silentBytes > SILENT_BYTES_MAX ? SILENT_FLOOD : undefined;
+    return this.#silentBytes > SILENT_BYTES_MAX;
   }
 }
 
@@ -198,13 +216,12 @@ async function readOrEnd(reader: ByteReader): Promise<Read> {
 
 const ENDED: Read = { done: true };
 
-/** The next read after a finish reason, or an end if nothing arrives in time. */
-async function readFinishing(reader: ByteReader, deadlines: Deadlines): Promise<Read> {
+/** The next read, or an end if nothing arrives in time. */
+async function readWithin(ms: number, reader: ByteReader, deadlines: Deadlines): Promise<Read> {
   const late = Promise.withResolvers<Read>();
-  const stopDeadline = deadlines.start(FINISHING_MS, () => late.resolve(ENDED));
+  const stopDeadline = deadlines.start(ms, () => late.resolve(ENDED));
   const chunk = await Promise.race([readOrEnd(reader), late.promise]);
   stopDeadline();
-  if (chunk.done) cancel(reader);
   return chunk;
 }
 

@@ -195,6 +195,17 @@ export const readToolName = shape(
   }),
 );
 
+/**
+ * The schema of a tool's arguments, which are an object. Completed here, because agents leave out
+ * the properties of tools without arguments, and OpenAI answers 400 "object schema missing
+ * properties".
+ */
+export const readToolSchema = described(readObject.schema, (value, path): JsonObject => {
+  const given = readObject(value, path);
+  const typed = given['type'] === 'object' ? given : { ...given, type: 'object' };
+  return isObject(typed['properties']) ? typed : { ...typed, properties: {} };
+});
+
 /** What a schema accepts, phrased to follow "must be". */
 function describe(schema: TSchema): string {
   switch (schema[Kind]) {

@@ -43,7 +43,11 @@ async function asked(model: string, more: Fields): Promise<Fields> {
 const USER = { role: 'user', content: 'Hello?' };
 const TOOL = {
   type: 'function',
-  function: { name: 'get_weather', description: 'Weather.', parameters: { type: 'object' } },
+  function: {
+    name: 'get_weather',
+    description: 'Weather.',
+    parameters: { type: 'object', properties: {} },
+  },
 };
 const BARE_TOOL = { type: 'function', function: { name: 'get_time' } };
 const CALL = {

@@ -40,10 +40,18 @@ async function asked(model: string, more: Fields): Promise<Fields> {
 }
 
 const USER = { role: 'user', content: 'Hello?' };
-const TOOL = { name: 'get_weather', description: 'Weather.', input_schema: { type: 'object' } };
+const TOOL = {
+  name: 'get_weather',
+  description: 'Weather.',
+  input_schema: { type: 'object', properties: {} },
+};
 const ASKED_TOOL = {
   type: 'function',
-  function: { name: 'get_weather', description: 'Weather.', parameters: { type: 'object' } },
+  function: {
+    name: 'get_weather',
+    description: 'Weather.',
+    parameters: { type: 'object', properties: {} },
+  },
 };
 const CACHED = { cache_control: { type: 'ephemeral', ttl: '1h' } };
 
@@ -397,7 +405,7 @@ describe('whole answers', () => {
     ['content-filter', [TEXT], 'end_turn'],
     ['no-content', [], 'end_turn'],
   ])('%s', async (model, content, reason) => {
-    const { json, headers } = await generate(account, 'messages', model, { stop_sequences: ['.'] });
+    const { json, headers } = await generate(account, 'messages', model, { stop_sequences: ['!'] });
     const refused = { type: 'refusal', category: null, explanation: null };
     const details = model === 'content-filter' ? { stop_details: refused } : {};
     expect(json).toEqual({ ...whole(model, content, reason), ...details });

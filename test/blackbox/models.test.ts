@@ -189,11 +189,30 @@ describe('pages of the list', () => {
     expect(json).toMatchObject({ data: all.slice(-2, -1), has_more: all.length > 2 });
   });
 
+  test('begin behind the first of two cursors and end before the second', async () => {
+    const all = (await get(account, '/v1/models')).json['data'] as { id: string }[];
+    const [first, last] = [all[0]?.id, all.at(-1)?.id];
+    const between = async (after?: string, before?: string, limit = 1_000) => {
+      const query = `after_id=${after}&before_id=${before}&limit=${limit}`;
+      const { status, json } = await get(account, `/v1/models?${query}`);
+      return [status, json['data'], json['has_more']];
+    };
+    expect(await between(first, last)).toEqual([200, all.slice(1, -1), false]);
+    expect(await between(first, last, 1)).toEqual([200, all.slice(1, 2), all.length > 3]);
+    for (const pair of [
+      [first, first],
+      [last, first],
+      ['none', last],
+      ['none', 'none'],
+    ]) {
+      expect(await between(...pair)).toEqual([200, [], false]);
+    }
+  });
+
   test.each([
     ['limit=0', 'limit'],
     ['limit=1001', 'limit'],
     ['limit=two', 'limit'],
-    ['after_id=ok&before_id=ok', 'before_id'],
   ])('%s is refused', async (query, param) => {
     const { status, json } = await get(account, `/v1/models?${query}`);
     expect([status, json]).toMatchObject([400, { error: { code: 'invalid_request', param } }]);

@@ -1,6 +1,5 @@
-// More stop sequences than the upstream takes, end to end: the upstream gets as many as it takes,
-// and the gateway stops it where the first of the others begins; the customer pays for what was
-// delivered.
+// Stop sequences, end to end: the upstream gets as many as it takes, and the gateway stops it where
+// the first of all begins; the customer pays for what was delivered.
 
 import { beforeAll, describe, expect, test } from 'bun:test';
 import { type Behaviour, play, sendWhole, streamHead } from '../support/behaviours.ts';
@@ -56,10 +55,13 @@ let books: Books;
 
 beforeAll(async () => {
   upstream = await startUpstream({ ...BEHAVIOURS, paragraphs });
-  const catalog = catalogFor(upstream, [...Object.keys(BEHAVIOURS), 'paragraphs'], {
+  const catalog = catalogFor(upstream, [...Object.keys(BEHAVIOURS), 'paragraphs', 'signed'], {
     upstream: { profile: 'takes-four' },
     // The Messages dialect as it is served: white space alone is refused.
-    models: { paragraphs: { served_by: [{ upstream: 'signing', model: 'paragraphs' }] } },
+    models: {
+      paragraphs: { served_by: [{ upstream: 'signing', model: 'paragraphs' }] },
+      signed: { served_by: [{ upstream: 'signing', model: 'ends' }] },
+    },
     plans: { large: LARGE_PLAN },
   });
   const profile = '[profile.takes-four]\nbase = "chat"\nstop_max = 4\nthinking_shown = "all"\n';
@@ -181,6 +183,23 @@ describe('case 134: five stop sequences where the upstream takes four', () => {
       }
     },
   );
+});
+
+describe('an upstream that ignores the stop sequences that it gets', () => {
+  const cases = FORMATS.flatMap((format) =>
+    ['ends', 'signed'].flatMap((model) => [true, false].map((s) => [format, model, s] as const)),
+  );
+
+  test.each(cases)('%s, %s, stream %p: no text behind the first', async (format, model, stream) => {
+    const told = await ask(format, model, stream, ['nowhere', '<fifth>', 'of it']);
+    expect(told).toMatchObject({
+      text: DELIVERED,
+      finish: format === 'chat' ? 'stop' : 'end_turn',
+      sequence: null,
+    });
+    const sent = upstream.requests.at(-1)?.body;
+    expect(sent?.[model === 'ends' ? 'stop' : 'stop_sequences']).toHaveLength(3);
+  });
 });
 
 test.each(FORMATS)('%s: white space that the upstream refuses is cut here', async (format) => {

@@ -472,14 +472,14 @@ const MISTAKES: readonly (readonly [string, string, readonly string[]])[] = [
     'base_url = "https://models.example/v1/"',
     '',
     [
-      'upstream[0].base_url: is missing; must be an http or https address without a user, query or fragment',
+      'upstream[0].base_url: is missing; must be an http or https address without a user or fragment',
     ],
   ],
-  ...['models', 'ftp://x', 'https://u:p@x', 'https://x?a', 'https://x#a', 'https://x/ y'].map(
+  ...['models', 'ftp://x', 'https://u:p@x', 'https://x#a', 'https://x?a#b', 'https://x/ y'].map(
     (bad): [string, string, string[]] => [
       'https://models.example/v1/',
       bad,
-      ['upstream[0].base_url: must be an http or https address without a user, query or fragment'],
+      ['upstream[0].base_url: must be an http or https address without a user or fragment'],
     ],
   ),
   ...['http://169.254.169.254/v1', 'http://[::ffff:a9fe:a9fe]/v1', 'http://0xA9FEA9FE/v1'].map(

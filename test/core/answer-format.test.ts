@@ -1,7 +1,12 @@
 // The instructions a model gets about the form of its answer.
 
 import { describe, expect, test } from 'bun:test';
-import { formatInstruction, saysJson, withInstruction } from '../../src/core/answer-format.ts';
+import {
+  formatInstruction,
+  saysJson,
+  saysSchema,
+  withInstruction,
+} from '../../src/core/answer-format.ts';
 import type { GenerationRequest } from '../../src/core/generation.ts';
 import { requestWith, user } from '../support/request.ts';
 
@@ -27,6 +32,11 @@ describe('the instruction', () => {
       { schema: { name: 'a', description: 'For maps.', schema: SCHEMA, strict: true } },
       `${MATCHING} It must match this JSON schema:\nFor maps.\n${TEXT}`,
     ],
+    [
+      'of one whose prompt has the schema',
+      { schema: { name: 'a', schema: SCHEMA }, saysSchema: true },
+      MATCHING,
+    ],
   ])('%s', (_name, more, expected) => {
     expect(formatInstruction(request(more))).toBe(expected);
   });
@@ -46,4 +56,15 @@ test.each<[name: string, more: Partial<GenerationRequest>, expected: boolean]>([
   ['a first turn of tools', { turns: [{ role: 'system', text: 'JSON' }] }, true],
 ])('whether the head says "JSON": %s', (_name, more, expected) => {
   expect(saysJson(request(more))).toBe(expected);
+});
+
+test.each<[name: string, more: Partial<GenerationRequest>, expected: boolean]>([
+  ['the system prompt', { system: `Match ${TEXT}!` }, true],
+  ['the first turn, spaced', { turns: [user(JSON.stringify(SCHEMA, null, 2))] }, true],
+  ['neither', { system: 'Match the schema.' }, false],
+  ['another one', { system: TEXT.replace('object', 'array') }, false],
+  ['a later turn alone', { turns: [user('Hi'), user(TEXT)] }, false],
+  ['a prompt too long to be searched', { system: `${' '.repeat(131_072)}${TEXT}` }, false],
+])('whether the head says the schema: %s', (_name, more, expected) => {
+  expect(saysSchema({ name: 'a', schema: SCHEMA }, request(more))).toBe(expected);
 });

@@ -163,6 +163,20 @@ describe('put back is', () => {
     expect(finds).toBe(0);
   });
 
+  test('the thinking after the text, which a format does not show', async () => {
+    const { answer, restore } = setUp('chat');
+    const said = { kind: 'text-delta', text: 'A' } as const;
+    await answer(request(HELLO), [think('H'), said, think('m.'), ...called(CALL), finish()]);
+    const turn = (reasoning: string) => assistant({ reasoning, text: 'A', lacksLate: true });
+    for (const [sent, restored] of [
+      ['H', 'Hm.'],
+      ['Edited.', 'Edited.'],
+    ] as const) {
+      const { turns } = await restore(request([...HELLO, turn(sent), RESULT]));
+      expect(turns[1]).toEqual(turn(restored));
+    }
+  });
+
   test('the signed form beside any text the client has', async () => {
     const { answer, restore } = setUp('signing');
     await answer(request(HELLO), [think('Hm.'), ...called(CALL), SIGNED]);

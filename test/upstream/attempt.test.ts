@@ -1,6 +1,5 @@
-// An attempt over real sockets: it cuts at the stop sequences that its upstream does not get, stops
-// the upstream there, and bounds what an upstream may send. The search itself is tested in
-// core/stop.
+// An attempt over real sockets: it cuts at stop sequences, stops the upstream there, and bounds what
+// an upstream may send. The search itself is tested in core/stop.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Behaviour, play, sendText, sendWhole, streamHead } from '../support/behaviours.ts';
@@ -132,10 +131,19 @@ describe('stop sequences that the upstream does not get', () => {
     ]);
     expect(end).toBe('finished');
   });
+});
 
-  test('where the upstream gets all of them, the upstream cuts and is asked as ever', async () => {
+describe('an upstream that ignores the stop sequences that it gets', () => {
+  test.each([['endless'], ['script'], ['one-read'], ['json']])('%s: is cut', async (model) => {
+    const { events, end } = await rig.run(model, { stop });
+    expect(rig.upstream.requests.at(-1)).toMatchObject({ stream: true, body: { stop } });
+    expect(joined(events)).toEqual([...CUT]);
+    expect(end).toBe('finished');
+  });
+
+  test('a whole answer is not asked for as a stream', async () => {
     const { events } = await rig.run('script', { stream: false, stop });
     expect(rig.upstream.requests.at(-1)).toMatchObject({ stream: false, body: { stop } });
-    expect(joined(events)[1]).toEqual({ kind: 'text-delta', text: PARTS.join('') });
+    expect(joined(events)).toEqual([...CUT]);
   });
 });

@@ -5,7 +5,12 @@ import { DAY_MS, isoTime, utcDay } from '../../core/calendar.ts';
 import { parseInstant } from '../../core/instant.ts';
 import { formatTokens, formatUsd } from '../../core/money.ts';
 import { createSpend } from '../../ledger/spend.ts';
-import { accountRecord, readAccount, searchAccounts } from '../../operations/account-records.ts';
+import {
+  accountRecord,
+  printedAccount,
+  readAccount,
+  searchAccounts,
+} from '../../operations/account-records.ts';
 import { createAccount } from '../../operations/accounts.ts';
 import { priceSheet } from '../../operations/price-sheet.ts';
 import { invalidRequest } from '../edge/error.ts';
@@ -31,6 +36,7 @@ export function operatorApiRoutes(dependencies: PeopleDependencies): readonly To
 function accountRoutes(dependencies: PeopleDependencies): readonly TokenRoute[] {
   const parts = partsOf(dependencies);
   const { accounts, database, clock, catalog } = parts;
+  const read = async (id: string) => printedAccount(await readAccount(parts, id));
   return [
     needs('accounts:read', 'list_accounts', {
       method: 'GET',
@@ -40,7 +46,7 @@ function accountRoutes(dependencies: PeopleDependencies): readonly TokenRoute[] 
         numberedList(
           query,
           (page) => searchAccounts(database, accountFilter(query), { ...page, nowMs: clock() }),
-          (found) => accountRecord(found, catalog()),
+          (found) => printedAccount(accountRecord(found, catalog())),
           ({ number }) => number,
         ),
     }),
@@ -55,13 +61,13 @@ function accountRoutes(dependencies: PeopleDependencies): readonly TokenRoute[] 
       async handle({ body, actor }) {
         const { email, plan, email_verified: emailVerified = false } = body;
         const made = await createAccount(parts, { email, plan, emailVerified }, actor);
-        return { account: await readAccount(parts, made.account.id), key: made.key };
+        return { account: await read(made.account.id), key: made.key };
       },
     }),
     needs('accounts:read', 'get_account', {
       method: 'GET',
       path: '/accounts/:id',
-      handle: async ({ param }) => readAccount(parts, (await accounts.find(param('id'))).id),
+      handle: async ({ param }) => read((await accounts.find(param('id'))).id),
     }),
   ];
 }

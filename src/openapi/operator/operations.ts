@@ -52,7 +52,7 @@ export const OPERATOR_OPERATIONS: Readonly<Record<OperationName, OperatorOperati
       ...PAGE_TEXTS,
       text: 'A part of the e-mail address, or the beginning of an id.',
       plan: 'The slug of a plan.',
-      standing: '`blocked` is on the blocklist, in any standing.',
+      standing: 'A block hides any other standing.',
       verified: 'Whether the e-mail address is verified.',
     },
     answer: accountList,

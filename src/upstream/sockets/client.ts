@@ -104,8 +104,9 @@ function headOf(place: Place, call: UpstreamRequest, userAgent: string): PlaceHe
   const { path, headers } = call;
   const known = place.heads.get(headers);
   if (known?.path === path) return known;
-  const { host, pathPrefix } = place.origin;
-  const write = requestHeadWriter({ target: pathPrefix + path, host, userAgent, headers });
+  const { host, pathPrefix, query } = place.origin;
+  const target = pathPrefix + path + query;
+  const write = requestHeadWriter({ target, host, userAgent, headers });
   const head = { path, write };
   place.heads.set(headers, head);
   return head;

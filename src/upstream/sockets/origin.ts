@@ -11,8 +11,10 @@ export type Origin = {
   readonly port: number;
   /** For the `host` field. */
   readonly host: string;
-  /** Prepended to the path of a call; has no trailing slash. */
+  /** Before the path of a call, without a trailing slash. */
   readonly pathPrefix: string;
+  /** Behind it; empty, or begins with a question mark. */
+  readonly query: string;
   readonly allowLinkLocal: boolean;
 };
 
@@ -28,6 +30,7 @@ export function originOf({ baseUrl, allowLinkLocal }: RemoteUpstream): Origin {
     port: url.port === '' ? (isTls ? 443 : 80) : Number(url.port),
     host: url.host,
     pathPrefix: url.pathname.replace(/\/+$/, ''),
+    query: url.search,
     allowLinkLocal,
   };
 }

@@ -3,6 +3,7 @@
 // field change the generation.
 
 import { Type } from '@sinclair/typebox';
+import { saysSchema } from '../../core/answer-format.ts';
 import { EFFORTS, type Effort, isEffort } from '../../core/effort.ts';
 import { invalidRequest } from '../../core/error.ts';
 import type { GenerationRequest, Reasoning } from '../../core/generation.ts';
@@ -88,6 +89,7 @@ export function parseChat(body: ParsedBody): GenerationRequest {
   }
   const { tools, choice } = chosenTools(fields.tools ?? NONE, fields.tool_choice);
   const { reasoning: object } = fields;
+  const schema = fields.response_format?.schema;
   return withoutUndefined<GenerationRequest>({
     model: fields.model,
     system,
@@ -103,7 +105,8 @@ export function parseChat(body: ParsedBody): GenerationRequest {
     hidesThinking: object?.hides,
     verbosity: fields.verbosity,
     promptCacheKey: fields.prompt_cache_key,
-    schema: fields.response_format?.schema,
+    schema,
+    saysSchema: (schema && saysSchema(schema, { system, turns })) || undefined,
     endUser: fields.user,
     stop: fields.stop ?? NONE,
     tools,

@@ -14,6 +14,7 @@ import {
   readObject,
   readString,
   readToolName,
+  readToolSchema,
 } from '../check.ts';
 import { TOOLS_MAX } from '../limits.ts';
 
@@ -34,7 +35,7 @@ const readFunctionTool = objectOf(
       {
         name: readToolName,
         description: readString,
-        parameters: readObject,
+        parameters: readToolSchema,
       },
       ['name'],
     ),

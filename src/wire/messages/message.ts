@@ -109,7 +109,8 @@ function entriesOf(message: Message, inputOf: (block: number) => string | undefi
       const toolCalls = calls.map(({ id, name, block }) => {
         return { id, name, arguments: inputText(inputOf(block)) };
       });
-      return [{ role, reasoning, text, toolCalls }];
+      const lacksLate = reasoning !== '' && text !== '' && toolCalls.length > 0;
+      return [{ role, reasoning, text, toolCalls, ...(lacksLate && { lacksLate }) }];
     }
   }
 }

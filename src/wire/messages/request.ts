@@ -3,6 +3,7 @@
 // change the generation.
 
 import { Type } from '@sinclair/typebox';
+import { saysSchema } from '../../core/answer-format.ts';
 import { isEffort } from '../../core/effort.ts';
 import { GatewayError, invalidRequest } from '../../core/error.ts';
 import type { AnswerSchema, GenerationRequest, Reasoning } from '../../core/generation.ts';
@@ -113,9 +114,10 @@ function toRequest(fields: Fields, text: string): GenerationRequest {
   const tools = distinctTools(fields.tools ?? []);
   const choice = tools.length === 0 ? undefined : fields.tool_choice;
   const schema = answerSchema(fields.output_config?.['format'] ?? fields.output_format);
+  const prompt = [fields.system ?? '', system].filter((part) => part !== '').join('\n\n');
   return withoutUndefined<GenerationRequest>({
     model: fields.model,
-    system: [fields.system ?? '', system].filter((part) => part !== '').join('\n\n'),
+    system: prompt,
     turns,
     maxOutputTokens: fields.max_tokens,
     temperature: fields.temperature,
@@ -125,6 +127,7 @@ function toRequest(fields: Fields, text: string): GenerationRequest {
     reasoning: reasoning(fields.thinking?.type, fields.output_config?.['effort']),
     hidesThinking: fields.thinking?.display === 'omitted' ? true : undefined,
     schema,
+    saysSchema: (schema && saysSchema(schema, { system: prompt, turns })) || undefined,
     endUser: fields.metadata?.user_id,
     stop: fields.stop_sequences ?? [],
     tools,

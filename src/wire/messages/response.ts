@@ -104,10 +104,12 @@ export function stopDetails(finish: FinishReason): object {
   return { stop_details: { type: 'refusal', category: null, explanation: null } };
 }
 
+/** Thinking precedes the text, so what came later is left out, as in a stream. */
 function blocks(head: AnswerHead, answer: Answer): string[] {
   const all: string[] = [];
-  if (answer.reasoning !== '') {
-    if (head.showReasoning) all.push(thinkingBlock(answer.reasoning));
+  const thinking = answer.reasoning.slice(0, answer.leadingReasoning);
+  if (thinking !== '') {
+    if (head.showReasoning) all.push(thinkingBlock(thinking));
     else if (head.marksThinking) all.push(thinkingBlock(''));
   }
   if (showsText(answer)) all.push(JSON.stringify({ type: 'text', text: answer.text }));

@@ -54,6 +54,8 @@ export function encodeStream(head: AnswerHead): StreamEncoder {
   let nextIndex = 0;
   /** White space that arrived while no text block was open. */
   let blank = '';
+  /** Whether text has come. Thinking after it is left out: the contract has it before the text. */
+  let hasText = false;
   let finishReason: FinishReason = 'stop';
   const calls: Call[] = [];
   const waiting: Waiting[] = [];
@@ -92,7 +94,7 @@ export function encodeStream(head: AnswerHead): StreamEncoder {
     }
   }
 
-  /** Thinking after other blocks gets its own block, because sent blocks cannot be extended. */
+  /** Thinking after calls gets its own block, because sent blocks cannot be extended. */
   function thinking(text: string): string {
     if (!(head.showReasoning || head.marksThinking) || text === '') return '';
     if (open.kind === 'thinking') {
@@ -181,9 +183,10 @@ export function encodeStream(head: AnswerHead): StreamEncoder {
     push(event: GenerationEvent) {
       switch (event.kind) {
         case 'text-delta':
+          hasText ||= !isBlank(event.text);
           return event.text === '' ? '' : textDelta(event.text);
         case 'reasoning-delta':
-          return thinking(event.text);
+          return hasText ? '' : thinking(event.text);
         case 'tool-start': {
           const { id, name } = event;
           const call: Call = { id, name, arguments: '', isObject: undefined, sent: 0 };

@@ -13,6 +13,7 @@ import {
   readObject,
   readString,
   readToolName,
+  readToolSchema,
 } from '../check.ts';
 import { TOOLS_MAX } from '../limits.ts';
 import { readTypedTool, TYPED_PATTERN, TYPED_TOOLS } from './tool-types.ts';
@@ -29,7 +30,7 @@ const readDefinition = objectOf(
   {
     name: readToolName,
     description: readString,
-    input_schema: readObject,
+    input_schema: readToolSchema,
   },
   ['name', 'input_schema'],
 );

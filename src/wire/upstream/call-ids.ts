@@ -9,6 +9,7 @@ import type { ToolCall, Turn } from '../../core/generation.ts';
  */
 export function withDistinctIds(turns: readonly Turn[]): readonly Turn[] {
   const calls = turns.flatMap((turn) => (turn.role === 'assistant' ? turn.toolCalls : []));
+  if (calls.length < 2) return turns;
   if (new Set(calls.map((call) => call.id)).size === calls.length) return turns;
   const named = new Set<string>();
   /** How often each id has occurred, so that no number is tried twice. */

@@ -1,5 +1,5 @@
 // The common part of all dialects' streams: passes records to a dialect's reader, and ends with at
-// most one failure. `finish` is always the last event, emitted at the end marker or the end of the
+// most one failure, and with none after a finish reason that means the end. `finish` is always the last event, emitted at the end marker or the end of the
 // bytes, so a reader may stop there. After a broken connection, `end` still reports whether the
 // answer was complete.
 
@@ -62,7 +62,7 @@ export class EventStream implements StreamDecoder {
   feed(bytes: Uint8Array): UpstreamFailure | undefined {
     if (this.#isOver()) return this.#failure;
     const broken = this.#sse.feed(bytes);
-    if (!this.#isDone) this.#failure ??= broken;
+    if (!this.#isDone && broken !== undefined) this.#failure ??= this.#unlessFinishing(broken);
     return this.#failure;
   }
 
@@ -77,7 +77,9 @@ export class EventStream implements StreamDecoder {
 
   /** Called by the SSE decoder. */
   record(data: string, event: string): void {
-    if (!this.#isOver()) this.#failure = this.#readRecord(data.trim(), event);
+    if (this.#isOver()) return;
+    const failure = this.#readRecord(data.trim(), event);
+    this.#failure = failure && !this.#isDone ? this.#unlessFinishing(failure) : failure;
   }
 
   /** Called by the SSE decoder. */
@@ -121,6 +123,11 @@ export class EventStream implements StreamDecoder {
       if (broken !== undefined || this.#isDone) return broken;
     }
     return undefined;
+  }
+
+  /** The model has ended its answer: an error, or damage, behind it changes nothing. */
+  #unlessFinishing(failure: UpstreamFailure): UpstreamFailure | undefined {
+    return this.#reader.isFinishing() ? this.#finish() : failure;
   }
 
   #finish(): UpstreamFailure | undefined {

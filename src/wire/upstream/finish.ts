@@ -6,17 +6,13 @@ import type { FailureClass, UpstreamFailure } from '../../core/failure.ts';
 import type { FinishReason } from '../../core/generation.ts';
 
 /**
- * An unlisted word counts as a stop: the model did end, and clients cannot handle unknown words.
+ * The words for an answer that was cut: `length` and `max_tokens`, and from gateways also
+ * `max_output_tokens`, `model_length`, `model_context_window_exceeded`, `incomplete`, `token_limit`.
  */
+const CUT = /^(?!.*rate.?limit).*(?:length|max|limit|context|incomplete|truncat)/;
+
+/** Another word counts as a stop: the model did end, and clients cannot handle unknown words. */
 const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
-  ['length', 'length'],
-  ['max_tokens', 'length'],
-  // Gateways to Responses servers.
-  ['max_output_tokens', 'length'],
-  // Mistral.
-  ['model_length', 'length'],
-  // Z.ai, and gateways to Messages servers.
-  ['model_context_window_exceeded', 'length'],
   ['tool_calls', 'tool_calls'],
   ['tool_use', 'tool_calls'],
   // The predecessor of `tool_calls`, which allowed only one call.
@@ -67,7 +63,7 @@ export function readFinish(word: string): FinishReason | UpstreamFailure {
   if (broken !== undefined) {
     return { class: broken, detail: 'the upstream gave up in the middle of its answer' };
   }
-  return FINISH_REASONS.get(known) ?? 'stop';
+  return FINISH_REASONS.get(known) ?? (CUT.test(known) ? 'length' : 'stop');
 }
 
 /**

@@ -1,6 +1,7 @@
 // Reads the service tier or speed that an answer names. The price decides what it costs.
 
-import { SERVICE_TIER, type UsageReport } from '../../core/generation.ts';
+import type { UsageReport } from '../../core/generation.ts';
+import { SERVICE_TIER } from '../../core/usage-details.ts';
 
 /**
  * Words for the ordinary tier: OpenAI's and Bedrock's; Anthropic's and Gemini's; Groq's; and the one

@@ -54,6 +54,10 @@ describeOnEachDatabase('the list of accounts', async () => {
     expect(emailsOf(await list('verified=no'))).toEqual(lean);
     expect(emailsOf(await list('standing=blocked'))).toEqual(barred);
     expect(emailsOf(await list('standing=blocked&plan=starter'))).toEqual([]);
+    const [listed] = (await list('standing=blocked')).data;
+    expect(listed).toMatchObject({ standing: 'blocked' });
+    expect(listed).not.toHaveProperty('blocked');
+    expect(emailsOf(await list('standing=active&text=filter.example'))).toEqual(lean);
     expect(emailsOf(await list('text=%25'))).toEqual([]);
   });
 

@@ -31,8 +31,9 @@ export function checkMessages(
   }
   const { format } = members(body['output_config'] ?? {});
   if (request.json && (format === undefined || profile.jsonSchema === 'both')) {
-    const { schema } = request;
-    const instruction = schema === undefined ? 'one JSON object' : JSON.stringify(schema.schema);
+    const { schema, saysSchema } = request;
+    const own = saysSchema ? 'Answer with JSON' : JSON.stringify(schema?.schema);
+    const instruction = schema === undefined ? 'one JSON object' : own;
     const [block = system] = Array.isArray(system) ? (system as Json[]) : [];
     const text = typeof block === 'string' ? block : members(block ?? {})['text'];
     assert.ok(String(text).includes(instruction), 'what is asked for is in the prompt');
@@ -66,6 +67,15 @@ function checkMarks(body: Body, messages: readonly Body[], profile: MessagesProf
     ({ cache_control: mark }) => mark !== undefined,
   );
   if (profile.cacheMarks === 'none') assert.equal(marked.length, 0);
+  if (profile.contentParts === 'never') {
+    assert.notEqual(typeof system, 'object');
+    for (const { content } of messages) {
+      const isText = (content as readonly Json[]).every?.(
+        (each) => members(each)['type'] === 'text',
+      );
+      assert.ok(typeof content === 'string' || !isText, 'text is a string');
+    }
+  }
   assert.ok(marked.length <= 4);
   for (const { type = 'tool', cache_control: mark } of marked) {
     assert.deepEqual(mark, { type: 'ephemeral' });
@@ -78,7 +88,9 @@ function listOf(tools: Json | undefined): Body[] {
 }
 
 function blocksOf(message: Body): Body[] {
-  return (message['content'] as readonly Json[]).map(members);
+  const { content = [] } = message;
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  return (content as readonly Json[]).map(members);
 }
 
 function checkMessagesOrder(messages: readonly Body[], profile: MessagesProfile): void {

@@ -59,7 +59,8 @@ function checkMessagesStream(input: Exchange): void {
   const answer = fold(pushed);
   const shown = readMessagesStream(text, input.head, failed);
   assert.equal(shown.outcome, input.receipt.outcome);
-  const thought = input.head.showReasoning ? solid(answer.reasoning) : '';
+  const leading = answer.reasoning.slice(0, answer.leadingReasoning);
+  const thought = input.head.showReasoning ? solid(leading) : '';
   if (failed) {
     // What waits for its turn when the stream breaks is never shown.
     assert.ok(thought.startsWith(solid(shown.reasoning)));
@@ -67,7 +68,7 @@ function checkMessagesStream(input: Exchange): void {
     assert.ok(shown.calls.length <= answer.toolCalls.length);
     return;
   }
-  assert.equal(solid(shown.reasoning), thought, 'thinking in is thinking out');
+  assert.equal(solid(shown.reasoning), thought, 'thinking before the text is shown');
   if (answer.toolCalls.length === 0) assert.equal(shown.text, answer.text);
   assert.equal(solid(shown.text), solid(answer.text), 'text in is text out, but for blank ends');
   assert.deepEqual(
@@ -124,7 +125,8 @@ function checkMessagesWhole({ events, head, receipt }: Exchange): void {
   if (!isGarbled) assert.equal(body['stop_reason'], shown.finish);
   const find = (type: string) => blocks.filter((block) => block['type'] === type);
   const [thinking = {}] = find('thinking');
-  assert.equal(thinking['thinking'] ?? '', head.showReasoning ? answer.reasoning : '');
+  const leading = answer.reasoning.slice(0, answer.leadingReasoning);
+  assert.equal(thinking['thinking'] ?? '', head.showReasoning ? leading : '');
   assert.ok(Object.keys(thinking).length === 0 || thinking['signature'] !== '');
   assert.equal(solid(String(find('text')[0]?.['text'] ?? '')), solid(shown.text));
   for (const [index, block] of find('tool_use').entries()) {

@@ -77,7 +77,7 @@ function hasSurplus(call: Answer['toolCalls'][number]): boolean {
   );
 }
 
-function given({ rawUsage: _raw, ...answer }: Answer): Answer {
+function given({ rawUsage: _raw, leadingReasoning: _leading, ...answer }: Answer): Answer {
   return {
     ...answer,
     reasoning: marks(answer.reasoning),
@@ -122,7 +122,8 @@ function checkMessagesReadBack(input: SentExchange): void {
   assert.ok(!isFailure(answer), 'our own answer can be read');
   const torn = sent.toolCalls.some((call) => parsed(call.arguments) === undefined);
   if (!torn) {
-    const reasoning = head.showReasoning ? sent.reasoning : '';
+    const leading = sent.reasoning.slice(0, sent.leadingReasoning);
+    const reasoning = head.showReasoning ? leading : '';
     checkSame(
       { ...answer, text: solid(answer.text) },
       { ...shown, reasoning, text: solid(shown.text) },

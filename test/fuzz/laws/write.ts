@@ -84,7 +84,8 @@ function mayRefuse(request: GenerationRequest, profile: UpstreamProfile): boolea
   const images = request.turns
     .flatMap((turn) => (turn.role === 'user' ? turn.parts : []))
     .filter((part) => part.kind === 'image');
-  if (profile.dialect === 'chat' && profile.contentParts === 'never') return images.length > 0;
+  const takesNone = profile.dialect !== 'responses' && profile.contentParts === 'never';
+  if (takesNone) return images.length > 0;
   return profile.imageUrls === 'data' && images.some(({ url }) => !url.startsWith('data:'));
 }
 

@@ -76,11 +76,11 @@ export const STREAM_MUTANTS: readonly Mutant[] = [
     does: 'a stream that ends without a finish reason is an answer',
     edits: [
       {
-        in: '#take',
+        in: 'end',
         find: `const failure = this.#decoder.end();
-      return { events: this.#events, end: failure ?? 'finished' };`,
+    return { events: this.#events, end: failure ?? 'finished' };`,
         put: `this.#decoder.end();
-      return { events: this.#events, end: 'finished' };`,
+    return { events: this.#events, end: 'finished' };`,
       },
     ],
     tests: ['test/upstream/endings.quiet.test.ts'],

@@ -73,7 +73,7 @@ const MINIMAL: GenerationRequest = {
   includeUsage: true,
 };
 
-const TOOL = { name: 'f', parameters: { type: 'object' } };
+const TOOL = { name: 'f', parameters: { type: 'object', properties: {} } };
 
 test('every field has its meaning', () => {
   const schema = { type: 'object', properties: { a: { type: 'number' } } };
@@ -107,6 +107,29 @@ test('every field has its meaning', () => {
     reasoning: 'on',
     endUser: 'u',
   });
+});
+
+test('every schema of a tool is one of an object with properties, and otherwise as it was', () => {
+  const given = fc.record(
+    {
+      type: fc.constantFrom('object', 'string', null, ['object', 'null']),
+      properties: fc.constantFrom(null, {}, { a: { type: 'string' } }, []),
+      additionalProperties: fc.boolean(),
+      anyOf: fc.constant([{ required: ['a'] }]),
+    },
+    { requiredKeys: [] },
+  );
+  fc.assert(
+    fc.property(given, (schema) => {
+      const [read] = parse(body({ tools: [tool('f', { input_schema: schema })] })).tools;
+      const { type, properties, ...rest } = read?.parameters ?? {};
+      expect(type).toBe('object');
+      const own = schema.properties ?? {};
+      expect(properties).toEqual(Array.isArray(own) ? {} : own);
+      const { type: _, properties: __, ...others } = schema;
+      expect(rest).toEqual(others);
+    }),
+  );
 });
 
 describe('accepted is', () => {
@@ -413,6 +436,7 @@ describe('messages with', () => {
           role: 'assistant',
           reasoning: 'TU',
           text: 'AB',
+          lacksLate: true,
           toolCalls: [
             { id: 'a', name: 'f', arguments: '{}' },
             { id: 'a b', name: 'g', arguments: '{}' },

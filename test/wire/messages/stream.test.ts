@@ -151,14 +151,22 @@ const ROWS: Row[] = [
   [
     'late reasoning',
     [text('A'), reasoning('b'), text('C'), finish('stop')],
-    [...textBlock(0, 'A'), ...thinkingBlock(1, 'b'), ...textBlock(2, 'C')],
+    textBlock(0, 'A', 'C'),
     'end_turn',
   ],
   [
-    'late reasoning of white space',
-    [text('A'), reasoning('\n'), text('C'), finish('stop')],
-    textBlock(0, 'A', 'C'),
-    'end_turn',
+    'reasoning between calls, and behind text that waits for one',
+    [
+      ...[start(0), args(0, '{}'), reasoning('a'), start(1), args(1, '{'), text('T')],
+      ...[reasoning('b'), args(1, '}'), finish('stop')],
+    ],
+    [
+      ...toolBlock(0, 0, '{}'),
+      ...thinkingBlock(1, 'a'),
+      ...toolBlock(2, 1, '{', '}'),
+      ...textBlock(3, 'T'),
+    ],
+    'tool_use',
   ],
   [
     'reasoning inside a call',
@@ -439,7 +447,7 @@ describe('every stream', () => {
     );
   });
 
-  test('carries every call once, in order, and all thinking but for white space', () => {
+  test('carries every call once, in order, and all thinking before the text but for white space', () => {
     fc.assert(
       fc.property(eventSequence, (events) => {
         const fold = new Fold();
@@ -448,7 +456,12 @@ describe('every stream', () => {
         const ids = blocks.filter((block) => block.type === 'tool_use').map((block) => block.id);
         expect(ids).toEqual(fold.answer().toolCalls.map((call) => encodeToolId(call.id)));
         const thoughts = valuesOf(blocks, 'thinking');
-        expect(withoutSpace(thoughts)).toBe(withoutSpace(fold.answer().reasoning));
+        const { reasoning, leadingReasoning } = fold.answer();
+        expect(withoutSpace(thoughts)).toBe(withoutSpace(reasoning.slice(0, leadingReasoning)));
+        const kinds = blocks.map(({ type }) => type);
+        if (kinds.includes('text')) {
+          expect(kinds.lastIndexOf('thinking')).toBeLessThan(kinds.indexOf('text'));
+        }
       }),
       { numRuns: 500 },
     );

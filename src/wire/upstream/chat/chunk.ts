@@ -232,9 +232,10 @@ export class ChunkReader implements DeltaSink {
       const piece = member === 'message' ? { ...toObject(call), index } : call;
       const failure = tools.piece(piece, () => sources.ofCall(position, index));
       if (failure !== undefined) return failure;
-      if (this.#profile.callSignature !== '') {
+      const signature = toObject(call)['extra_content'];
+      if (isObject(signature) && !tools.isFull()) {
         this.#native ??= new NativeThinking();
-        this.#native.addCall(call, tools.count() - 1);
+        this.#native.addSignature(signature, tools.latest());
       }
     }
     if (!isObject(legacy)) return undefined;

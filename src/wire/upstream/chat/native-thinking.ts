@@ -4,7 +4,7 @@
 import type { JsonObject, ThinkingBlock } from '../../../core/generation.ts';
 import { isObject } from '../../../core/json.ts';
 import { SIGNED_THINKING_LENGTH_MAX } from '../limits.ts';
-import { toList, toObject } from '../narrow.ts';
+import { toList } from '../narrow.ts';
 
 /** Members of an entry that arrive in pieces (openrouter.ai/docs, "Preserving reasoning blocks"). */
 const PIECES = ['text', 'summary', 'data'] as const;
@@ -30,11 +30,9 @@ export class NativeThinking {
     }
   }
 
-  /** Takes the signature of the call at a position of the answer, if it carries one. */
-  addCall(call: unknown, position: number): void {
-    const extra = toObject(call)['extra_content'];
-    if (!isObject(extra)) return;
-    const signature = JSON.stringify(extra);
+  /** Takes what signs the call at a position of the answer. */
+  addSignature(value: JsonObject, position: number): void {
+    const signature = JSON.stringify(value);
     if (this.#makeRoom(signature.length)) this.#signatures[position] = signature;
   }
 

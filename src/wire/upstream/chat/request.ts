@@ -6,7 +6,7 @@ import { saysJson, withInstruction } from '../../../core/answer-format.ts';
 import type { UpstreamFailure } from '../../../core/failure.ts';
 import type { GenerationRequest, Turn } from '../../../core/generation.ts';
 import type { ChatProfile } from '../../../core/profile.ts';
-import { splitStops } from '../../../core/stop.ts';
+import { sentStops } from '../../../core/stop.ts';
 import type { UpstreamCall } from '../../format.ts';
 import { addConstants, type Members } from '../extra-body.ts';
 import { unsupported } from '../failure.ts';
@@ -29,7 +29,7 @@ export function writeChatRequest(
   const instructed = withInstructedTool(withFormat(request, profile), profile);
   const asked = settleReasoning(instructed, turns, call, profile);
   const thinks = isThinking(asked, call);
-  const stop = splitStops(asked.stop, profile, call.reasons).sent;
+  const stop = sentStops(asked.stop, profile, call.reasons);
   const body: Members = {
     model: call.model,
     messages: writeMessages(asked, turns, call, profile),

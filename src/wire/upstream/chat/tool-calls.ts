@@ -190,6 +190,8 @@ export function createToolReader(
   return {
     flush,
     count: () => started,
+    /** The position of the call that the last piece belongs to. */
+    latest: () => (latest === undefined ? 0 : calls.indexOf(latest)),
     /** Whether calls were left out. */
     isFull: () => isFull,
     /** Reads one element of a `tool_calls` array. */

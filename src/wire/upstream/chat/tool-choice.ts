@@ -1,7 +1,7 @@
 // Writes the tools of a chat-completions request and the choice among them, according to the
 // upstream's profile.
 
-import type { GenerationRequest, JsonObject, Tool } from '../../../core/generation.ts';
+import type { GenerationRequest, Tool } from '../../../core/generation.ts';
 import type { ChatProfile } from '../../../core/profile.ts';
 import { isForced, withToolInstruction } from '../../../core/tool-instruction.ts';
 import type { Members } from '../extra-body.ts';
@@ -41,20 +41,13 @@ export function writeTools(
   const tools = offeredTools(request, profile);
   if (tools.length === 0) return;
   const isSent = profile.parallelToolCalls === 'send';
-  body['tools'] = tools.map((tool) => writeTool(tool, profile));
+  body['tools'] = tools.map(writeTool);
   body['tool_choice'] = writeChoice(request, thinks, profile);
   body['parallel_tool_calls'] = isSent ? request.parallelToolCalls : undefined;
 }
 
-function writeTool({ name, description, parameters: given }: Tool, profile: ChatProfile): object {
-  const parameters = profile.toolSchemas === 'properties' ? withProperties(given) : given;
+function writeTool({ name, description, parameters }: Tool): object {
   return { type: 'function', function: { name, description, parameters } };
-}
-
-/** OpenAI answers 400 "object schema missing properties". */
-function withProperties(parameters: JsonObject): JsonObject {
-  const lacks = parameters['type'] === 'object' && parameters['properties'] === undefined;
-  return lacks ? { ...parameters, properties: {} } : parameters;
 }
 
 function writeChoice(

@@ -3,6 +3,7 @@
 
 import type { AssistantTurn, Turn } from '../../../core/generation.ts';
 import type { ChatProfile } from '../../../core/profile.ts';
+import { withDistinctIds } from '../call-ids.ts';
 import { foldSystem } from '../fold-system.ts';
 import { foldNames } from '../speaker-names.ts';
 
@@ -15,7 +16,8 @@ export function arrangeTurns(turns: readonly Turn[], profile: ChatProfile): read
   const named = isFolded ? foldNames(turns) : turns;
   const placed = profile.systemInMiddle === 'fold' ? foldSystem(named) : named;
   const merged = profile.turnOrder === 'alternate' ? mergeNeighbours(placed) : placed;
-  return profile.userAfterTool === 'bridge' ? bridgeToolResults(merged) : merged;
+  const distinct = withDistinctIds(merged);
+  return profile.userAfterTool === 'bridge' ? bridgeToolResults(distinct) : distinct;
 }
 
 /** Whether the model should continue an assistant turn that the client began. */

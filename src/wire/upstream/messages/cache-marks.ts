@@ -14,6 +14,7 @@ const MARK_MEMBER = JSON.stringify(MARK).slice(1);
 
 /** Anthropic charges 25 % more for cache writes, which one-shot requests do not benefit from. */
 export function asksForCache(request: GenerationRequest, profile: MessagesProfile): boolean {
+  if (profile.contentParts === 'never') return false;
   return (
     profile.cacheMarks === 'always' ||
     (profile.cacheMarks === 'conversations' && isConversation(request))

@@ -5,7 +5,7 @@ import { withInstruction } from '../../../core/answer-format.ts';
 import type { UpstreamFailure } from '../../../core/failure.ts';
 import type { GenerationRequest, Tool, ToolChoice, Turn } from '../../../core/generation.ts';
 import type { MessagesProfile } from '../../../core/profile.ts';
-import { splitStops } from '../../../core/stop.ts';
+import { sentStops } from '../../../core/stop.ts';
 import { withToolInstruction } from '../../../core/tool-instruction.ts';
 import type { UpstreamCall } from '../../format.ts';
 import { withDistinctIds } from '../call-ids.ts';
@@ -43,7 +43,7 @@ export function writeMessagesRequest(
   if (typeof messages !== 'string') return messages;
   const { on: thinks, thinking, effort } = decideThinking(request, turns, call, profile);
   const format = writeFormat(request, profile);
-  const stop = splitStops(request.stop, profile, call.reasons).sent;
+  const stop = sentStops(request.stop, profile, call.reasons);
   const isVertex = profile.address === 'vertex';
   const body = {
     model: isVertex ? undefined : call.model,
@@ -121,7 +121,8 @@ function writeTools(
   }
   const called = calledTools(request.turns);
   if (called.length === 0) return {};
-  const tools = write(called.map((name) => ({ name, parameters: {} })));
+  const parameters = { type: 'object', properties: {} };
+  const tools = write(called.map((name) => ({ name, parameters })));
   return { tools, tool_choice: { type: 'none' } };
 }
 
@@ -135,12 +136,7 @@ function writeTool(
   profile: MessagesProfile,
 ): object {
   if (typed !== undefined && profile.typedTools === 'send') return typed;
-  const isObject = parameters['type'] === 'object';
-  return {
-    name,
-    description,
-    input_schema: isObject ? parameters : { ...parameters, type: 'object' },
-  };
+  return { name, description, input_schema: parameters };
 }
 
 function writeToolChoice(

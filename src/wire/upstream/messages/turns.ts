@@ -12,10 +12,12 @@ import type {
   ToolTurn,
   Turn,
 } from '../../../core/generation.ts';
+import { parseJson } from '../../../core/json.ts';
 import type { MessagesProfile } from '../../../core/profile.ts';
 import type { UpstreamCall } from '../../format.ts';
 import { toolInput } from '../../tool-input.ts';
 import { unsupported } from '../failure.ts';
+import { toObject } from '../narrow.ts';
 import { toolIdFor } from '../tool-id.ts';
 import { type OwnThinking, ownThinking, piecesOf, type TurnPiece } from '../turn-pieces.ts';
 import { markEnds } from './cache-marks.ts';
@@ -69,11 +71,19 @@ export function writeTurns(
   });
   if (messages[0]?.role !== 'user') messages.unshift({ role: 'user', blocks: [OPENING] });
   if (marks) markEnds(messages);
-  return `[${messages.map(writeMessage).join(',')}]`;
+  const isText = profile.contentParts === 'never';
+  return `[${messages.map((message) => writeMessage(message, isText)).join(',')}]`;
 }
 
-function writeMessage({ role, blocks }: Message): string {
-  return `{"role":"${role}","content":[${blocks.join(',')}]}`;
+function writeMessage({ role, blocks }: Message, isText: boolean): string {
+  const content = (isText ? oneText(blocks) : undefined) ?? `[${blocks.join(',')}]`;
+  return `{"role":"${role}","content":${content}}`;
+}
+
+/** Blocks of text as one string; undefined if there are others, which only an array can hold. */
+function oneText(blocks: readonly string[]): string | undefined {
+  const texts = blocks.map((block) => toObject(parseJson(block))['text']);
+  return texts.includes(undefined) ? undefined : JSON.stringify(texts.join('\n'));
 }
 
 /** Each image is read once: its data may be as long as the whole request. */
@@ -95,6 +105,9 @@ function refuseImages(
   profile: MessagesProfile,
 ): UpstreamFailure | undefined {
   const images = [...sources.values()];
+  if (images.length > 0 && profile.contentParts === 'never') {
+    return unsupported('this upstream takes no images');
+  }
   if (images.includes(undefined)) return unsupported('an image that is no PNG, JPEG, GIF or WebP');
   if (profile.imageUrls === 'any' || images.every((image) => image?.type === 'base64')) {
     return undefined;
@@ -185,9 +198,9 @@ function callBlock(call: ToolCall, profile: MessagesProfile): string {
 function earlierThinking(
   turn: AssistantTurn,
   call: UpstreamCall,
-  { thinkingHistory }: MessagesProfile,
+  { thinkingHistory, contentParts }: MessagesProfile,
 ): readonly ThinkingBlock[] {
-  if (!call.reasons || thinkingHistory === 'none') return [];
+  if (!call.reasons || thinkingHistory === 'none' || contentParts === 'never') return [];
   const own = ownThinking(turn, call);
   if (own.length > 0) return own;
   if (thinkingHistory === 'signed' || turn.reasoning === '') return [];

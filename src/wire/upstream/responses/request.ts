@@ -7,7 +7,6 @@ import type { UpstreamFailure } from '../../../core/failure.ts';
 import type {
   AnswerSchema,
   GenerationRequest,
-  JsonObject,
   Reasoning,
   Tool,
   Turn,
@@ -132,13 +131,7 @@ function writeCustom({ name, custom: { description, grammar } = {} }: Tool): obj
 
 /** Without `strict`, the server would change the schema, or refuse one that it cannot enforce. */
 function writeTool({ name, description, parameters }: Tool): object {
-  return { type: 'function', name, description, parameters: asObject(parameters), strict: false };
-}
-
-/** "object schema missing properties" is a 400, and so is a schema of any other type. */
-function asObject(schema: JsonObject): JsonObject {
-  const typed = schema['type'] === 'object' ? schema : { ...schema, type: 'object' };
-  return typed['properties'] === undefined ? { ...typed, properties: {} } : typed;
+  return { type: 'function', name, description, parameters, strict: false };
 }
 
 function writeChoice(

@@ -8,7 +8,6 @@ import { SIGNED_THINKING_LENGTH_MAX } from '../../../../src/wire/upstream/limits
 import { decodeReads } from '../support.ts';
 
 const details = { reasoningField: 'details' } as const;
-const signs = { callSignature: 'skip' } as const;
 
 /** What a stream of these deltas keeps. */
 function kept(
@@ -106,12 +105,15 @@ describe('signatures of calls', () => {
   });
 
   test('are kept with the call that carries them', () => {
-    expect(kept(signs, [call(0, 'a'), call(1)])).toEqual([mark('a')]);
-    expect(kept(signs, [call(0), call(1, 'b')])).toEqual([{ kind: 'call' }, mark('b')]);
-    expect(kept(signs, [call(0), call(1)])).toBeUndefined();
+    expect(kept({}, [call(0, 'a'), call(1)])).toEqual([mark('a')]);
+    expect(kept({}, [call(0), call(1, 'b')])).toEqual([{ kind: 'call' }, mark('b')]);
+    expect(kept({}, [call(0), call(1)])).toBeUndefined();
   });
 
-  test('are not kept for a server that has none', () => {
-    expect(kept({}, [call(0, 'a')])).toBeUndefined();
+  test('are kept with a call whose arguments follow', () => {
+    const [signed] = call(1, 'b').tool_calls;
+    const begun = { tool_calls: [{ ...signed, function: { name: 'f', arguments: '' } }] };
+    const more = { tool_calls: [{ index: 1, function: { arguments: '{}' } }] };
+    expect(kept({}, [call(0), begun, more])).toEqual([{ kind: 'call' }, mark('b')]);
   });
 });

@@ -162,18 +162,19 @@ describe('earlier thinking', () => {
     const signature = JSON.stringify({ vertex: { thought_signature: 'own' } });
     const gemini = { callSignature: 'skip', reasoningField: 'none' } as const;
     const standIn = { google: { thought_signature: 'skip' } };
-    const signaturesOf = (turn: Turn) => {
-      const calls = Reflect.get(written(gemini, turn), 'tool_calls') as object[];
+    const signaturesOf = (turn: Turn, profile: Partial<ChatProfile> = gemini) => {
+      const calls = Reflect.get(written(profile, turn), 'tool_calls') as object[];
       return calls.map((call) => Reflect.get(call, 'extra_content'));
     };
 
-    test('returns on the call that it came with', () => {
-      expect(signaturesOf(signedBy('up', 'up-1', [{ kind: 'call', signature }]))).toEqual([
+    test.each([[gemini], [{}]])('returns on the call that it came with, %p', (profile) => {
+      const first: ThinkingBlock[] = [{ kind: 'call', signature }];
+      expect(signaturesOf(signedBy('up', 'up-1', first), profile)).toEqual([
         { vertex: { thought_signature: 'own' } },
         undefined,
       ]);
       const second: ThinkingBlock[] = [{ kind: 'call' }, { kind: 'call', signature }];
-      expect(signaturesOf(signedBy('up', 'up-1', second))).toEqual([
+      expect(signaturesOf(signedBy('up', 'up-1', second), profile)).toEqual([
         undefined,
         { vertex: { thought_signature: 'own' } },
       ]);
@@ -187,25 +188,6 @@ describe('earlier thinking', () => {
       ];
       for (const turn of lost) expect(signaturesOf(turn)).toEqual([standIn, undefined]);
     });
-  });
-});
-
-describe('schemas of tools', () => {
-  const parametersOf = (toolSchemas: ChatProfile['toolSchemas'], parameters: object) => {
-    const tools = [{ name: 'f', parameters }] as GenerationRequest['tools'];
-    const [tool] = Reflect.get(bodyFor({ toolSchemas }, { tools }), 'tools') as object[];
-    return Reflect.get(Reflect.get(tool ?? {}, 'function'), 'parameters');
-  };
-
-  test('get the properties that the server demands of an object', () => {
-    expect(parametersOf('properties', { type: 'object' })).toEqual({
-      type: 'object',
-      properties: {},
-    });
-    for (const own of [{}, { type: 'object', properties: { a: {} } }, { $ref: '#' }]) {
-      expect(parametersOf('properties', own)).toEqual(own);
-    }
-    expect(parametersOf('any', { type: 'object' })).toEqual({ type: 'object' });
   });
 });
 

@@ -32,9 +32,9 @@ describe('turns', () => {
   const longId = { ...TOOL_CALL, id: 'functions.f:0' };
   const longCalled = assistant('', { toolCalls: [longId] });
   const longResult = { ...result('1'), toolCallId: longId.id };
-  const withId = (id: string): object[] => [
+  const withId = (id: string, content = '1'): object[] => [
     { role: 'assistant', content: null, tool_calls: [{ ...WRITTEN_CALL, id }] },
-    { role: 'tool', tool_call_id: id, content: '1' },
+    { role: 'tool', tool_call_id: id, content },
   ];
   const said = (content: string, members: object = {}): object => ({
     role: 'assistant',
@@ -47,6 +47,12 @@ describe('turns', () => {
   const text = (of: string): object[] => [{ type: 'text', text: of }];
   const thought = assistant('A', { reasoning: 'hm' });
   const rows: Row[] = [
+    [
+      'ids that come again',
+      {},
+      [user('Q'), called, result('1'), called, result('1')],
+      [asked('Q'), ...withId('call_1'), ...withId('call_1-2')],
+    ],
     [
       'systemInMiddle fold',
       { systemInMiddle: 'fold' },
@@ -143,10 +149,8 @@ describe('turns', () => {
       [
         called1,
         answered('(no output)'),
-        called1,
-        answered('The tool reported an error:\n(no output)'),
-        called1,
-        answered(' '),
+        ...withId('call_1-2', 'The tool reported an error:\n(no output)'),
+        ...withId('call_1-3', ' '),
       ],
     ],
     [

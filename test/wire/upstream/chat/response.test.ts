@@ -27,6 +27,23 @@ describe('recorded whole answers', () => {
   }
 });
 
+describe('the word of an end', () => {
+  const finishOf = (word: string) => {
+    const choices = [{ message: { content: 'Hi' }, finish_reason: word }];
+    return Reflect.get(read(JSON.stringify({ choices })), 'finish');
+  };
+
+  test.each([
+    ...['length', 'max_tokens', 'MAX_TOKENS', 'maxTokens', 'max_output_tokens', 'max_output'],
+    ...['model_length', 'model_context_window_exceeded', 'incomplete', 'token_limit', 'truncated'],
+  ])('%s: cut', (word) => expect(finishOf(word)).toBe('length'));
+
+  test.each(['stop', 'eos', 'end_turn', 'COMPLETE', 'rate_limited', 'stop_sequence'])(
+    '%s: not cut',
+    (word) => expect(finishOf(word)).toBe('stop'),
+  );
+});
+
 const text = fc.string({ unit: 'grapheme', maxLength: 20 });
 const name = fc.constantFrom('get_weather', 'f', 'g');
 const json = fc.jsonValue().map((value) => JSON.stringify({ value }));

@@ -42,16 +42,6 @@ const FIELDS: Row[] = [
   ['stop sequences', { stop: ['a', ' ', 'b', 'a'] }, { stop_sequences: ['a', 'b'] }],
   ['stop sequences of white space alone', { stop: ['\n'] }, {}],
   ['tools', { tools: [TOOL] }, { tools: [WRITTEN_TOOL] }],
-  [
-    'a tool without a schema',
-    { tools: [{ name: 'f', parameters: {} }] },
-    { tools: [{ name: 'f', input_schema: { type: 'object' } }] },
-  ],
-  [
-    'a tool whose schema has no type',
-    { tools: [{ name: 'f', parameters: { properties: { a: {} } } }] },
-    { tools: [{ name: 'f', input_schema: { type: 'object', properties: { a: {} } } }] },
-  ],
   ['a choice without tools', { toolChoice: { kind: 'required' }, parallelToolCalls: false }, {}],
   ...(
     [
@@ -122,8 +112,8 @@ describe('a request with', () => {
     const { tools, tool_choice } = written({ turns });
     expect({ tools, tool_choice }).toEqual({
       tools: [
-        { name: 'f', input_schema: { type: 'object' } },
-        { name: 'g', input_schema: { type: 'object' } },
+        { name: 'f', input_schema: { type: 'object', properties: {} } },
+        { name: 'g', input_schema: { type: 'object', properties: {} } },
       ],
       tool_choice: { type: 'none' },
     });

@@ -141,6 +141,9 @@ function expected({ blocks, counts }: Message): Omit<Answer, 'toolCalls'> {
       .join('');
   };
   const thinking = listed(blocks);
+  const firstText = blocks.findIndex((part) => toText(part, 'text').trim() !== '');
+  const leading = blocks.slice(0, firstText).map((part) => toText(part, 'thinking'));
+  const isLate = firstText !== -1 && leading.join('') !== joined('thinking');
   const [input = 0, read = 0, creation = 0, output = 0] = counts;
   return {
     reasoning: joined('thinking'),
@@ -155,6 +158,7 @@ function expected({ blocks, counts }: Message): Omit<Answer, 'toolCalls'> {
       basis: 'reported',
     },
     rawUsage: JSON.stringify(usageOf(counts)),
+    ...(isLate && { leadingReasoning: leading.join('').length }),
     ...(thinking === undefined ? {} : { thinking }),
   };
 }
@@ -162,13 +166,16 @@ function expected({ blocks, counts }: Message): Omit<Answer, 'toolCalls'> {
 /** Thinking, with marks for text and calls before its last block; only if all of it was signed. */
 function listed(blocks: readonly Block[]): readonly ThinkingBlock[] | undefined {
   const list: ThinkingBlock[] = [];
-  for (const part of blocks) {
-    const last = list.at(-1);
+  const said = blocks.filter((part) =>
+    part.type === 'text' ? part.text !== '' : part.type !== 'server_tool_use',
+  );
+  for (const [at, part] of said.entries()) {
+    const last = said[at - 1]?.type === 'text' ? list.at(-1) : undefined;
     if (part.type === 'redacted_thinking') list.push({ kind: 'redacted', data: part.data });
     else if (part.type === 'tool_use') list.push({ kind: 'call' });
-    else if (part.type === 'text' && part.text !== '' && last?.kind === 'text') {
+    else if (part.type === 'text' && last?.kind === 'text') {
       list.splice(-1, 1, { kind: 'text', length: last.length + part.text.length });
-    } else if (part.type === 'text' && part.text !== '') {
+    } else if (part.type === 'text') {
       list.push({ kind: 'text', length: part.text.length });
     } else if (part.type === 'thinking' && part.thinking + part.signature !== '') {
       if (part.signature === '') return undefined;

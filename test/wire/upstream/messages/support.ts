@@ -46,6 +46,7 @@ const PROFILE: MessagesProfile = {
   thinkingBudgets: { low: 4_096, high: 16_384, max: 32_768 },
   thinkingHistory: 'signed',
   thinkingBinding: 'none',
+  contentParts: 'always',
   prefill: 'send',
   // Marks are tested by themselves.
   cacheMarks: 'none',

@@ -291,6 +291,36 @@ describe('whether a model with a budget is asked to think', () => {
   });
 });
 
+describe('a server that refuses an array as content', () => {
+  const never = { contentParts: 'never', cacheMarks: 'always', thinkingHistory: 'any' } as const;
+
+  test('gets text as one string, without marks and earlier thinking', () => {
+    const turns = [user('A'), user('B'), assistant('C', { reasoning: 'hm' }), user('D')];
+    expect(written({ turns, system: 'S', ...ON }, never)).toMatchObject({
+      system: 'S',
+      messages: [
+        { role: 'user', content: 'A\nB' },
+        { role: 'assistant', content: 'C' },
+        { role: 'user', content: 'D' },
+      ],
+    });
+  });
+
+  test('gets calls and results in the array that they need', () => {
+    const turns = [user('A'), calling(['a']), result('a', '1')];
+    expect(written({ turns }, never)['messages']).toEqual([
+      { role: 'user', content: 'A' },
+      said(use('a')),
+      { role: 'user', content: [answered('a', '1')] },
+    ]);
+  });
+
+  test('gets no images', () => {
+    const turns = [picture('data:image/png;base64,aGk=')];
+    expect(write({ turns }, never)).toMatchObject({ class: 'unsupported' });
+  });
+});
+
 describe('images', () => {
   const PNG = 'iVBORw0KGgoAAAANSUhEUg==';
   const JPEG = '/9j/4AAQ';

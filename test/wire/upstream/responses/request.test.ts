@@ -1,12 +1,13 @@
 // The body of a Responses request, apart from the turns.
 
 import { describe, expect, test } from 'bun:test';
-import type { GenerationRequest, JsonObject } from '../../../../src/core/generation.ts';
+import type { GenerationRequest } from '../../../../src/core/generation.ts';
 import { DEFAULT_PROFILE } from '../../../../src/core/profile.ts';
 import type { ResponsesProfile } from '../../../../src/core/responses-profile.ts';
 import { asked, picture, user, write, written } from './support.ts';
 
-const WEATHER = { name: 'get_weather', description: 'The weather.', parameters: {} };
+const NO_ARGUMENTS = { type: 'object', properties: {} };
+const WEATHER = { name: 'get_weather', description: 'The weather.', parameters: NO_ARGUMENTS };
 const OTHER = {
   name: 'other',
   parameters: { type: 'object', properties: { a: { type: 'string' } } },
@@ -146,21 +147,6 @@ describe('tools', () => {
     expect(member('tool_choice', TOOLS)).toBeUndefined();
     expect(member('tool_choice', { toolChoice: { kind: 'required' } })).toBeUndefined();
     expect(member('tools', {})).toBeUndefined();
-  });
-
-  test('schemas: an object with properties, and otherwise as they were', () => {
-    const schemas: [JsonObject, JsonObject][] = [
-      [{}, { type: 'object', properties: {} }],
-      [{ type: 'object' }, { type: 'object', properties: {} }],
-      [{ type: 'string' }, { type: 'object', properties: {} }],
-      [OTHER.parameters, OTHER.parameters],
-    ];
-    for (const [parameters, sent] of schemas) {
-      const tools = [{ name: 'f', parameters }];
-      expect(member('tools', { tools })).toEqual([
-        { type: 'function', name: 'f', parameters: sent, strict: false },
-      ]);
-    }
   });
 
   test('forced choices that the server does not take', () => {
