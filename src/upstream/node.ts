@@ -65,7 +65,8 @@ export function createNode(place: string, dependencies: NodeDependencies) {
     if (ofModel === undefined) return;
     const { coolDownMs } = upstream;
     const retryAfterMs = outcome === 'finished' ? undefined : outcome.retryAfterMs;
-    const isWell = outcome === 'finished' || !isAgainst(upstream, outcome);
+    // With a zero cool-down, the operator wants it to be called despite failures.
+    const isWell = outcome === 'finished' || coolDownMs === 0 || !isOfAll(upstream, outcome);
     if (ofModel.judged(isWell, { nowMs, coolDownMs, retryAfterMs })) {
       alert({ kind: 'breaker_opened', upstream: upstream.id, model: model.slug });
     }
@@ -82,6 +83,11 @@ export function createNode(place: string, dependencies: NodeDependencies) {
     gate: createGate(startTimer, monotonic),
     budget: createRetryBudget(),
   };
+}
+
+/** Whether the failure of a probe is one of all requests. Our words need no special feature. */
+function isOfAll(upstream: Upstream, failure: UpstreamFailure): boolean {
+  return failure.class === 'mismatch' || isAgainst(upstream, failure);
 }
 
 /** Whether a failure counts against the upstream for the requested model. */
