@@ -80,15 +80,16 @@ export async function openPipeline(
     startTimer,
     alert,
   });
+  const funds = createFunds(open.books);
   const dependencies: GenerateDependencies = {
     ...{ ...clocks, random: () => 0, limits, health, startTimer, startDeadline: startTimer, inFlight, alert },
-    entrance: new RequestEntrance({ limits, bodyBytes: Infinity, monotonic: clock }),
+    entrance: new RequestEntrance({ funds, limits, bodyBytes: Infinity, monotonic: clock }),
     ledger: open.ledger,
     tokenizer: createTokenizer(
       (text) => text.length,
       () => 0,
     ),
-    funds: createFunds(open.books),
+    funds,
     learned: createLearned(clock),
     reasoning: undefined,
     onInternal: () => undefined,
