@@ -97,15 +97,15 @@ export function refusedByLimits(facts: LimitFacts): LimitRefusal | undefined {
 const EARLY_CHECKS: readonly LimitCode[] = ['rate_limit_exceeded', 'concurrency_limit_exceeded'];
 
 /** A balance below what any request reserves is refused earlier than one below the request's own. */
-export type Refusal = ErrorCode | 'minimum_balance';
+export type RankedRefusal = ErrorCode | 'minimum_balance';
 
 /** The code that a caller gets. */
-export function codeOf(refusal: Refusal): ErrorCode {
+export function codeOf(refusal: RankedRefusal): ErrorCode {
   return refusal === 'minimum_balance' ? 'insufficient_balance' : refusal;
 }
 
 /** The precedence when several refusals apply. A test pins it in both formats. */
-export const REFUSAL_ORDER: readonly Refusal[] = [
+export const REFUSAL_ORDER: readonly RankedRefusal[] = [
   'missing_api_key',
   'invalid_api_key',
   ...STANDING_CHECKS.map((check) => check.code),

@@ -32,10 +32,9 @@ export async function readBody(
   const declared = Number.parseInt(request.headers.get('content-length') ?? '', 10);
   if (declared > BODY_BYTES_MAX) throw new GatewayError('payload_too_large');
   // Reading chunks costs several promises for each of them.
-  const bytes =
-    declared <= SMALL_BODY_BYTES
-      ? await readSmall(request, waiting, room)
-      : await readChunks(request, waiting, room);
+  const isSmall = declared <= SMALL_BODY_BYTES;
+  const bytes = await (isSmall ? readSmall(request, waiting) : readChunks(request, waiting, room));
+  if (isSmall) room.take(bytes.length);
   const body = parseBody(bytes);
   discard(bytes);
   return body;
@@ -101,21 +100,20 @@ function requireJson(headers: Headers): void {
   if (!known || !utf8) throw new GatewayError('unsupported_media_type');
 }
 
-async function readSmall(
-  request: Request,
-  { deadlines }: BodyWait,
-  room: BodyBytes,
-): Promise<Uint8Array> {
+function readSmall(request: Request, { deadlines }: BodyWait): Promise<Uint8Array> {
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
   const stopDeadline = deadlines.start(SILENCE_MS, () => reject(tooSlow()));
-  request.bytes().then(resolve, () => reject(brokenOff()));
-  try {
-    const bytes = await promise;
-    room.take(bytes.length);
-    return bytes;
-  } finally {
-    stopDeadline();
-  }
+  request.bytes().then(
+    (bytes) => {
+      stopDeadline();
+      resolve(bytes);
+    },
+    () => {
+      stopDeadline();
+      reject(brokenOff());
+    },
+  );
+  return promise;
 }
 
 async function readChunks(

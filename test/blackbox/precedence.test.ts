@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { codeOf, REFUSAL_ORDER, type Refusal } from '../../src/core/admit.ts';
+import { codeOf, type RankedRefusal, REFUSAL_ORDER } from '../../src/core/admit.ts';
 import { ERRORS, type ErrorCode } from '../../src/core/error.ts';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
 import { type Format, generate, openStream, post, requestBody } from '../support/client.ts';
@@ -33,7 +33,7 @@ const TRAITS = [
   'monthly_limit_exceeded',
   'minimum_balance',
   'insufficient_balance',
-] as const satisfies readonly Refusal[];
+] as const satisfies readonly RankedRefusal[];
 
 type Trait = (typeof TRAITS)[number];
 
@@ -47,34 +47,35 @@ const PLAN_FIELDS: Readonly<Partial<Record<Trait, Readonly<Record<string, unknow
   monthly_limit_exceeded: { monthly_tokens: 2_000 },
 };
 
-const neighbours = REFUSAL_ORDER.slice(1).map((code, index): readonly Refusal[] => [
+const neighbours = REFUSAL_ORDER.slice(1).map((code, index): readonly RankedRefusal[] => [
   REFUSAL_ORDER[index] ?? code,
   code,
 ]);
 
 /** A fixed seed: the same sets every time, so that a failure can be run again. */
-const samples: readonly (readonly Refusal[])[] = fc.sample(
+const samples: readonly (readonly RankedRefusal[])[] = fc.sample(
   fc.uniqueArray(fc.constantFrom(...REFUSAL_ORDER), { minLength: 2, maxLength: 8 }),
   { numRuns: 40, seed: 7 },
 );
 
 /** A request that runs holds the minimum, so its account has that much. */
-const RUNNING: readonly Refusal[] = ['rate_limit_exceeded', 'concurrency_limit_exceeded'];
+const RUNNING: readonly RankedRefusal[] = ['rate_limit_exceeded', 'concurrency_limit_exceeded'];
 
 const SETS = [
   ...REFUSAL_ORDER.map((code) => [code]),
   ...neighbours,
   ...REFUSAL_ORDER.map((_, index) => REFUSAL_ORDER.slice(index)),
   ...samples,
-].map((set): readonly Refusal[] =>
+].map((set): readonly RankedRefusal[] =>
   set.some((each) => RUNNING.includes(each))
     ? set.filter((each) => each !== 'minimum_balance')
     : set,
 );
 
-const firstOf = (set: readonly Refusal[]): Refusal | undefined =>
+const firstOf = (set: readonly RankedRefusal[]): RankedRefusal | undefined =>
   REFUSAL_ORDER.find((code) => set.includes(code));
-const traitsOf = (set: readonly Refusal[]): Trait[] => TRAITS.filter((code) => set.includes(code));
+const traitsOf = (set: readonly RankedRefusal[]): Trait[] =>
+  TRAITS.filter((code) => set.includes(code));
 const planTraits = (traits: readonly Trait[]): Trait[] =>
   traits.filter((trait) => trait in PLAN_FIELDS);
 const planSlug = (traits: readonly Trait[]): string =>
@@ -165,9 +166,9 @@ async function createAccount(traits: readonly Trait[]): Promise<TestAccount> {
 async function refusedWith(
   account: TestAccount,
   format: Format,
-  set: readonly Refusal[],
+  set: readonly RankedRefusal[],
 ): Promise<unknown> {
-  const has = (code: Refusal) => set.includes(code);
+  const has = (code: RankedRefusal) => set.includes(code);
   const body = requestBody(format, has('model_not_found') ? 'no-such-model' : 'ok', {
     max_tokens: has('context_length_exceeded') ? 200_000 : 3_000,
     // A cap refuses a prompt that does not fit the rest of it; an output bound is lowered.
@@ -188,7 +189,7 @@ async function refusedWith(
   return code ?? response.status;
 }
 
-async function expectFirst(set: readonly Refusal[]): Promise<void> {
+async function expectFirst(set: readonly RankedRefusal[]): Promise<void> {
   const first = firstOf(set);
   if (first === undefined) return;
   const traits = traitsOf(set);
@@ -205,8 +206,11 @@ async function expectFirst(set: readonly Refusal[]): Promise<void> {
   }
 }
 
-const name = (set: readonly Refusal[]): [string, readonly Refusal[]] => [set.join(' + '), set];
-const inMaintenance = (set: readonly Refusal[]): boolean => set.includes('maintenance_mode');
+const name = (set: readonly RankedRefusal[]): [string, readonly RankedRefusal[]] => [
+  set.join(' + '),
+  set,
+];
+const inMaintenance = (set: readonly RankedRefusal[]): boolean => set.includes('maintenance_mode');
 
 describe('alone or with others, the first is the answer', () => {
   test.each(SETS.filter((set) => !inMaintenance(set)).map(name))('%s', (_name, set) =>
