@@ -15,13 +15,13 @@ import type { GenerationRequest } from '../core/generation.ts';
 import { mayHideThinking } from '../core/hidden.ts';
 import type { Candidate } from '../core/route.ts';
 import type { Attempt, AttemptOptions, Batch } from '../upstream/attempt.ts';
-import type { AccountHealth, Asking, CandidateRefusal, Queued } from '../upstream/health.ts';
+import type { AccountHealth, Asking, CandidateRefusal } from '../upstream/health.ts';
 import type { Permit } from '../upstream/permit.ts';
 import type { StartTimer } from '../upstream/timer.ts';
 import type { AttemptLog } from './attempt-log.ts';
 import type { Lifetime } from './lifetime.ts';
-import { pause } from './pause.ts';
 import { readUntil, type Until } from './reading.ts';
+import { pause, queue } from './waits.ts';
 
 /** An attempt that was started, and its first events. */
 export type StartedAttempt<A extends Attempt> = { readonly attempt: A; readonly first: Batch };
@@ -283,14 +283,6 @@ function againAs(
   if (failure.onKeptConnection === true) return RECONNECT;
   const isOther = upstream.credentials.length > 1 && isOfCredential(failure.class);
   return isOther && used !== undefined ? { kind: 'credential', avoid: used } : REPEAT;
-}
-
-function queue(
-  { entry, leave }: Queued,
-  lifetime: RouteLifetime,
-): Promise<Permit | CandidateRefusal> {
-  lifetime.follow({ abort: leave });
-  return entry;
 }
 
 /** The wait to report to the client. While any candidate is available there is no wait. */

@@ -82,7 +82,16 @@ export async function openPipeline(
   });
   const funds = createFunds(open.books);
   const dependencies: GenerateDependencies = {
-    ...{ ...clocks, random: () => 0, limits, health, startTimer, startDeadline: startTimer, inFlight, alert },
+    ...{
+      ...clocks,
+      random: () => 0,
+      limits,
+      health,
+      startTimer,
+      startDeadline: startTimer,
+      inFlight,
+      alert,
+    },
     entrance: new RequestEntrance({ funds, limits, bodyBytes: Infinity, monotonic: clock }),
     ledger: open.ledger,
     tokenizer: createTokenizer(

@@ -1,5 +1,7 @@
-// The pause before a repeated attempt.
+// What the search for an upstream waits for: a place in a queue, and the pause before a repeat.
 
+import type { CandidateRefusal, Queued } from '../upstream/health.ts';
+import type { Permit } from '../upstream/permit.ts';
 import type { StartTimer } from '../upstream/timer.ts';
 import type { Lifetime } from './lifetime.ts';
 
@@ -20,4 +22,13 @@ export function pause(
       },
     });
   });
+}
+
+/** A client that leaves gives its place back. */
+export function queue(
+  { entry, leave }: Queued,
+  lifetime: Pick<Lifetime, 'follow'>,
+): Promise<Permit | CandidateRefusal> {
+  lifetime.follow({ abort: leave });
+  return entry;
 }
