@@ -96,13 +96,22 @@ export function refusedByLimits(facts: LimitFacts): LimitRefusal | undefined {
 
 const EARLY_CHECKS: readonly LimitCode[] = ['rate_limit_exceeded', 'concurrency_limit_exceeded'];
 
+/** A balance below what any request reserves is refused earlier than one below the request's own. */
+export type RankedRefusal = ErrorCode | 'minimum_balance';
+
+/** The code that a caller gets. */
+export function codeOf(refusal: RankedRefusal): ErrorCode {
+  return refusal === 'minimum_balance' ? 'insufficient_balance' : refusal;
+}
+
 /** The precedence when several refusals apply. A test pins it in both formats. */
-export const REFUSAL_ORDER: readonly ErrorCode[] = [
+export const REFUSAL_ORDER: readonly RankedRefusal[] = [
   'missing_api_key',
   'invalid_api_key',
   ...STANDING_CHECKS.map((check) => check.code),
   // Checked before the body is read, so that refusals cost no more than the plan's requests.
   ...EARLY_CHECKS,
+  'minimum_balance',
   'payload_too_large',
   'invalid_request',
   'model_not_found',

@@ -30,6 +30,9 @@ const TRIAL_WAIT_MS = 1_000;
 const SERVED_MS = 10_000;
 /** Accounts with their own breaker; the one with the oldest failure is evicted first. */
 const ACCOUNTS_MAX = 256;
+/** An account's dearer fallbacks for failures that no probe confirms, and their time. */
+const DEARER_MAX = FAILURES_IN_ROW;
+const DEARER_WITHIN_MS = 600_000;
 
 export type BreakersPass = {
   readonly account: string;
@@ -38,6 +41,14 @@ export type BreakersPass = {
 };
 
 export type Breakers = ReturnType<typeof createBreakers>;
+
+type Own = {
+  readonly breaker: Breaker;
+  openedAt: number;
+  /** Dearer fallbacks since `dearerSince`. */
+  dearer: number;
+  dearerSince: number;
+};
 
 export type BreakersState = {
   readonly kind: 'closed' | 'open' | 'half_open';
@@ -48,7 +59,7 @@ type ProbeFailure = Pick<BreakerFailure, 'nowMs' | 'coolDownMs' | 'retryAfterMs'
 
 /** Times are milliseconds of a monotonic clock. */
 export function createBreakers() {
-  const owns = new Map<string, { readonly breaker: Breaker; openedAt: number }>();
+  const owns = new Map<string, Own>();
   const served = createLatestTwo();
   const acceptance = createAcceptance();
   let evidence = createEvidence();
@@ -80,8 +91,9 @@ export function createBreakers() {
     evidence = createEvidence();
     owns.clear();
   };
-  const ownOf = (account: string) => {
-    const own = owns.get(account) ?? { breaker: createBreaker(), openedAt: 0 };
+  const ownOf = (account: string): Own => {
+    const none = { openedAt: 0, dearer: 0, dearerSince: 0 };
+    const own = owns.get(account) ?? { breaker: createBreaker(), ...none };
     putLast(owns, account, own, ACCOUNTS_MAX);
     return own;
   };
@@ -156,8 +168,33 @@ export function createBreakers() {
       if (kind !== 'closed') return false;
       if (evidence.failed(account, failure)) suspect(nowMs);
       const isOpen = owns.get(account)?.breaker.state(nowMs) === 'open';
-      if (!isOpen || isAnnounced || !isOnlyOne(account, nowMs)) return false;
+      if (!isOpen || !isOnlyOne(account, nowMs)) return false;
+      // No other account shows whether the upstream or the request is at fault, so a probe does.
+      suspect(nowMs);
+      if (isAnnounced) return false;
       isAnnounced = true;
+      return true;
+    },
+    /** Whether only the account's own failures keep its requests out. */
+    refusesAlone: (account: string, nowMs: number): boolean =>
+      kind === 'closed' && (owns.get(account)?.breaker.waitMs(nowMs) ?? 0) > 0,
+    /**
+     * Whether a dearer model may replace this one after an attempt of the account has failed. Its
+     * request may be the cause, so this is limited until a probe has failed too. Send any probe
+     * that is due.
+     */
+    takeDearer(account: string, nowMs: number): boolean {
+      if (kind !== 'closed') return true;
+      const own = ownOf(account);
+      if (own.dearer === 0 || nowMs >= own.dearerSince + DEARER_WITHIN_MS) {
+        own.dearer = 0;
+        own.dearerSince = nowMs;
+      }
+      if (own.dearer >= DEARER_MAX) {
+        suspect(nowMs);
+        return false;
+      }
+      own.dearer += 1;
       return true;
     },
     released({ own }: BreakersPass, nowMs: number): void {

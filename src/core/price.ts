@@ -131,6 +131,25 @@ function bucketTotal(usage: Usage, price: Price): Exact {
   return total;
 }
 
+/**
+ * Whether any kind of token of a prompt of that length may cost more at `served` than at
+ * `requested`. Only the use decides which kinds there are, so each rate is compared.
+ */
+export function isDearer(served: Price, requested: Price, promptTokens: number): boolean {
+  if (served === requested) return false;
+  const [one, other] = [ratesFor(served, promptTokens), ratesFor(requested, promptTokens)];
+  const { cachedInputExplicit = one.cachedInput, cacheWriteLong = one.cacheWrite } = one;
+  return (
+    one.input > other.input ||
+    one.cachedInput > other.cachedInput ||
+    one.cacheWrite > other.cacheWrite ||
+    one.output > other.output ||
+    cachedInputExplicit > (other.cachedInputExplicit ?? other.cachedInput) ||
+    cacheWriteLong > (other.cacheWriteLong ?? other.cacheWrite) ||
+    worstRates(served, promptTokens).factor > worstRates(requested, promptTokens).factor
+  );
+}
+
 /** A fallback costs the lower of the requested and the serving model's price for that usage. */
 export function chargeServed(usage: Usage, requested: Price, served: Price): Micro {
   const own = charge(usage, served);

@@ -73,6 +73,8 @@ export type AnswerSummary = {
   readonly debited: Micro;
   /** The part of the charge that the account could not pay. */
   readonly loss: Micro;
+  /** It cost nothing, and is counted beside the books. */
+  readonly counted?: true | undefined;
   readonly attempts: readonly AttemptSummary[];
   /** Why the last attempt failed, if that ended the request. */
   readonly failure?: FailureClass | undefined;

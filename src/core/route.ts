@@ -8,11 +8,16 @@ import type { Model, ModelFeature, Placement, Upstream, UpstreamTimeouts } from 
 import type { Tokens } from './money.ts';
 import type { OperatorState } from './operator.ts';
 import { type Plan, planIncludes } from './plan.ts';
-import type { Price } from './price.ts';
+import { isDearer, type Price } from './price.ts';
 import { priceAt } from './price-book.ts';
 import type { UpstreamProfile } from './profile.ts';
 
-/** One possible attempt. `fallback` is true if a model other than the requested one serves. */
+/**
+ * Whether another model than the requested one serves, and whether it may cost more for this prompt.
+ */
+export type FallbackKind = 'none' | 'no_dearer' | 'dearer';
+
+/** One possible attempt. */
 export type Candidate = {
   readonly model: Model;
   readonly upstream: Upstream;
@@ -25,7 +30,7 @@ export type Candidate = {
   readonly timeouts: UpstreamTimeouts;
   /** The upstream's price per token for the operator; absent if not configured. */
   readonly cost?: Price | undefined;
-  readonly fallback: boolean;
+  readonly fallback: FallbackKind;
   /** Ranks the upstream's credentials for a request of a conversation. */
   readonly affinity?: Affinity | undefined;
 };
@@ -75,17 +80,18 @@ function addPlacements(
   all: Candidate[],
   of: Model,
   maxOutputTokens: number,
-  { catalog, isDisabled, model, affinity, startedAt }: RouteFacts,
+  facts: RouteFacts,
   random: () => number,
 ): void {
+  const { catalog, isDisabled, affinity, startedAt } = facts;
   const price = priceAt(of.prices, startedAt);
+  const fallback = fallbackKind(of, price, facts);
   const inService = placementsInService(of, isDisabled);
   const ordered =
     affinity === undefined ? drawByWeight(inService, random) : rank(inService, affinity);
   for (const { upstream: id, model: upstreamModel, profile, timeouts, cost } of ordered) {
     const upstream = catalog.upstreams.get(id);
     if (upstream === undefined) continue;
-    const fallback = of !== model;
     all.push({
       model: of,
       upstream,
@@ -99,6 +105,16 @@ function addPlacements(
       affinity,
     });
   }
+}
+
+function fallbackKind(
+  of: Model,
+  price: Price,
+  { model, startedAt, promptTokens }: RouteFacts,
+): FallbackKind {
+  if (of === model) return 'none';
+  const requested = priceAt(model.prices, startedAt);
+  return isDearer(price, requested, promptTokens) ? 'dearer' : 'no_dearer';
 }
 
 function placementsInService(

@@ -1,6 +1,5 @@
 // Bounds the bytes of request bodies in memory until the limits admit their requests; from then on
-// concurrent requests are the bound (decision 0161). A body with a declared length counts from its
-// head on, any other as it arrives.
+// concurrent requests are the bound (decision 0161). A body counts as its bytes arrive.
 
 import { CONCURRENCY_RETRY_SECONDS } from '../core/admit.ts';
 import { takeOff } from '../core/counts.ts';

@@ -27,7 +27,7 @@ export async function check(
   const entry = dependencies.entrance.begin(facts.accountId, plan);
   try {
     // Reading and parsing 2 MB costs more than the rest of a refusal, so limits are checked first.
-    if (call.isRead === undefined) await entry.look();
+    if (call.isRead === undefined) await entry.look(call.operator.catalog.minimumHold);
     const body = await call.readBody(entry);
     if (dependencies.inFlight.aborted()) throw new GatewayError('provider_unavailable');
     await entry.enter();

@@ -24,7 +24,10 @@ export async function countTokens(
   requireBudget(await dependencies.limits.claimCount(facts.accountId, plan));
   const entry = dependencies.entrance.begin(facts.accountId, plan);
   try {
-    const request = parse(await call.readBody(entry));
+    await entry.lookForCount();
+    const body = await call.readBody(entry);
+    entry.arrived();
+    const request = parse(body);
     const model = requireModel(catalog, request.model);
     call.tally.understood(model.slug, false);
     requireInPlan(plan, model);

@@ -1,15 +1,19 @@
-// Bounds what requests cost before the limits admit them. A full request window, or no free slot,
-// refuses before the body is read. The bytes of bodies are bounded (body-room.ts). No more requests
+// Bounds what requests cost before the limits admit them. A full request window, no free slot, or a
+// balance below the minimum refuses before the body is read. A connection whose body has not arrived
+// counts as a slot, and the bytes of bodies are bounded (body-room.ts). No more requests
 // of an account are checked and counted concurrently than its request window has left: one that is
 // refused for its body, length or balance uses one request of that window, and until that is known,
 // later ones wait. A flood of refusals therefore costs no more than the plan allows.
 
 import type { Awaitable } from '../async/awaitable.ts';
 import { CONCURRENCY_RETRY_SECONDS } from '../core/admit.ts';
+import { takeOff } from '../core/counts.ts';
 import { GatewayError } from '../core/error.ts';
+import type { Micro } from '../core/money.ts';
 import { lookedUpCalls, type Plan } from '../core/plan.ts';
 import type { AccountLeft, AccountLimits } from '../limits/contract.ts';
 import { BodyRoom } from './body-room.ts';
+import type { Funds } from './funds.ts';
 import { createMinuteBudgets, type MinuteBudgets, requireBudget } from './minute-budget.ts';
 import { Places } from './places.ts';
 
@@ -20,7 +24,11 @@ import { Places } from './places.ts';
  */
 export const SECOND_LOOK_MS = 10;
 
+/** Bodies that may be on their way beside the free slots: those of requests in parallel. */
+export const ARRIVING_MORE = 8;
+
 type EntranceOptions = {
+  readonly funds: Pick<Funds, 'require'>;
   readonly limits: Pick<AccountLimits, 'left' | 'countRefused'>;
   /** The room for bodies. */
   readonly bodyBytes: number;
@@ -29,13 +37,17 @@ type EntranceOptions = {
 };
 
 export class RequestEntrance {
+  readonly funds: EntranceOptions['funds'];
   readonly limits: EntranceOptions['limits'];
+  /** Bodies on their way, by account. */
+  readonly arriving = new Map<string, number>();
   readonly bodies: BodyRoom;
   readonly places = new Places();
   readonly #freeRefusals: MinuteBudgets;
   readonly #lookups: MinuteBudgets;
 
-  constructor({ limits, bodyBytes, monotonic }: EntranceOptions) {
+  constructor({ funds, limits, bodyBytes, monotonic }: EntranceOptions) {
+    this.funds = funds;
     this.limits = limits;
     this.bodies = new BodyRoom(bodyBytes);
     this.#freeRefusals = createMinuteBudgets(monotonic);
@@ -85,6 +97,7 @@ class Entry {
   readonly #accountId: string;
   readonly #plan: Plan;
   #bodyBytes = 0;
+  #isArriving = false;
   #isInside = false;
   #hasLeft = false;
 
@@ -95,14 +108,32 @@ class Entry {
   }
 
   /**
-   * Throws 429 if the window is full, or if no slot is free and the request needs one. Call it
-   * before reading the body.
+   * Call it before reading the body. Throws 429 if the window is full or no slot is free, and 402 if
+   * the balance is below `minimum`. One for which `isFirst` is false needs neither slot nor balance.
    */
-  look(needsSlot?: () => Promise<boolean>): Awaitable<void> {
+  look(minimum: Micro, isFirst?: () => Promise<boolean>): Awaitable<void> {
     const left = this.#left();
-    return left instanceof Promise
-      ? left.then((late) => this.#require(late, needsSlot))
-      : this.#require(left, needsSlot);
+    if (left instanceof Promise || !this.#mayArrive(left)) {
+      return this.#lookAgain(left, minimum, isFirst);
+    }
+    const funded = this.#entrance.funds.require(this.#accountId, minimum);
+    return funded instanceof Promise ? this.#requireFunds(funded, isFirst) : undefined;
+  }
+
+  /** As `look`, for `count_tokens`, which takes no slot and needs no balance. */
+  async lookForCount(): Promise<void> {
+    const { concurrentRequests } = this.#plan;
+    if (this.#takeArriving(concurrentRequests)) return;
+    await Bun.sleep(SECOND_LOOK_MS);
+    if (this.#takeArriving(concurrentRequests)) return;
+    const retryAfterSeconds = CONCURRENCY_RETRY_SECONDS;
+    throw new GatewayError('concurrency_limit_exceeded', { retryAfterSeconds });
+  }
+
+  /** The body is there. Later calls have no effect. */
+  arrived(): void {
+    if (this.#isArriving) takeOff(this.#entrance.arriving, this.#accountId);
+    this.#isArriving = false;
   }
 
   /** Takes room for so many bytes more of the body, or throws the refusal. */
@@ -115,6 +146,7 @@ class Entry {
 
   /** Begins the checks. Throws 429 if the window is full. */
   enter(): Awaitable<void> {
+    this.arrived();
     const left = this.#left();
     if (!(left instanceof Promise) && this.#takePlace(left.remainingRequests)) return;
     return this.#enterLate(left);
@@ -130,6 +162,7 @@ class Entry {
   leavePlace(): void {
     if (this.#hasLeft) return;
     this.#hasLeft = true;
+    this.arrived();
     if (this.#isInside) this.#entrance.places.give(this.#accountId);
   }
 
@@ -160,21 +193,50 @@ class Entry {
     return this.#entrance.limits.left(this.#accountId, this.#plan);
   }
 
-  #require(left: AccountLeft, needsSlot?: () => Promise<boolean>): Awaitable<void> {
-    requireRequests(left);
-    if (left.freeSlots === 0) return this.#requireSlot(needsSlot);
+  async #lookAgain(
+    first: Awaitable<AccountLeft>,
+    minimum: Micro,
+    isFirst?: () => Promise<boolean>,
+  ): Promise<void> {
+    if (!this.#mayArrive(await first)) {
+      if ((await isFirst?.()) === false) return;
+      await Bun.sleep(SECOND_LOOK_MS);
+      const left = await this.#left();
+      if (!this.#mayArrive(left)) {
+        throw new GatewayError('concurrency_limit_exceeded', {
+          retryAfterSeconds: CONCURRENCY_RETRY_SECONDS,
+          limits: left,
+        });
+      }
+    }
+    await this.#requireFunds(this.#entrance.funds.require(this.#accountId, minimum), isFirst);
   }
 
-  async #requireSlot(needsSlot?: () => Promise<boolean>): Promise<void> {
-    if ((await needsSlot?.()) === false) return;
-    await Bun.sleep(SECOND_LOOK_MS);
-    const left = await this.#left();
+  async #requireFunds(funded: Awaitable<void>, isFirst?: () => Promise<boolean>): Promise<void> {
+    try {
+      await funded;
+    } catch (error) {
+      if ((await isFirst?.()) === false) return;
+      if (!(error instanceof GatewayError) || error.code !== 'insufficient_balance') throw error;
+      await this.#entrance.count(this.#accountId, this.#plan);
+      const { code, message } = error;
+      throw new GatewayError(code, { message, limits: await this.#left() });
+    }
+  }
+
+  /** Whether the body may arrive. Throws if the window is full. */
+  #mayArrive(left: AccountLeft): boolean {
     requireRequests(left);
-    if (left.freeSlots > 0) return;
-    throw new GatewayError('concurrency_limit_exceeded', {
-      retryAfterSeconds: CONCURRENCY_RETRY_SECONDS,
-      limits: left,
-    });
+    return left.freeSlots > 0 && this.#takeArriving(left.freeSlots);
+  }
+
+  #takeArriving(freeSlots: number): boolean {
+    const { arriving } = this.#entrance;
+    const others = arriving.get(this.#accountId) ?? 0;
+    if (others >= freeSlots + ARRIVING_MORE) return false;
+    arriving.set(this.#accountId, others + 1);
+    this.#isArriving = true;
+    return true;
   }
 
   /** Waits for a place, or for the ledger. */
@@ -206,7 +268,7 @@ function requireRequests(left: AccountLeft): number {
 
 /**
  * Refusals by limits and our own failures are not the request's fault. A request refused for its
- * balance has already claimed one, which is counted.
+ * balance has been counted already.
  */
 function usesRequest({ code, status }: GatewayError): boolean {
   return status < 500 && status !== 429 && code !== 'insufficient_balance';

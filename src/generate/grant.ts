@@ -257,7 +257,7 @@ export class Grant implements Slot {
     const { catalog, model } = this.#checked;
     const receipt = {
       modelServed: candidate?.model.slug ?? model.slug,
-      fallbackUsed: candidate?.fallback ?? false,
+      fallbackUsed: candidate !== undefined && candidate.fallback !== 'none',
       usage,
       tokensDebited: formatTokens(settlement.debited),
       costUsd: formatUsd(settlement.debited, catalog.usdPerMillion),

@@ -39,6 +39,7 @@ export function report(
     promptTokens,
     debited: settlement.debited,
     loss: settlement.loss,
+    counted: settlement.counted,
     attempts,
     failure,
   });

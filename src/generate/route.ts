@@ -15,12 +15,13 @@ import type { GenerationRequest } from '../core/generation.ts';
 import { mayHideThinking } from '../core/hidden.ts';
 import type { Candidate } from '../core/route.ts';
 import type { Attempt, AttemptOptions, Batch } from '../upstream/attempt.ts';
-import type { AccountHealth, Asking, CandidateRefusal, Queued } from '../upstream/health.ts';
+import type { AccountHealth, Asking, CandidateRefusal } from '../upstream/health.ts';
 import type { Permit } from '../upstream/permit.ts';
 import type { StartTimer } from '../upstream/timer.ts';
 import type { AttemptLog } from './attempt-log.ts';
 import type { Lifetime } from './lifetime.ts';
 import { readUntil, type Until } from './reading.ts';
+import { pause, queue } from './waits.ts';
 
 /** An attempt that was started, and its first events. */
 export type StartedAttempt<A extends Attempt> = { readonly attempt: A; readonly first: Batch };
@@ -103,6 +104,7 @@ class Search<A extends Attempt> {
   #tried: readonly string[] = NONE;
   /** After thinking that no client saw, one more attempt is made: it may be paid for nothing. */
   #attemptsLeft = Number.POSITIVE_INFINITY;
+  #isDearerDropped = false;
 
   constructor(options: RouteOptions<A>) {
     this.#options = options;
@@ -125,6 +127,7 @@ class Search<A extends Attempt> {
       if (entry.kind === 'refusal') {
         failure = entry.failure;
         attempts.skip(candidate, failure);
+        if (entry.own) this.#dropDearer();
       } else {
         const attempt = this.#start(candidate, entry, asking === REPEAT || asking === RECONNECT);
         const first = await readUntil(attempt, this.#options);
@@ -146,12 +149,16 @@ class Search<A extends Attempt> {
       if (asking.kind === 'first') this.#waiting = this.#waiting.slice(1);
       // Fallbacks are for outages, at the lower price. A request that no upstream of its model can
       // express would choose a dearer model each time.
-      isSupported ||= candidate.fallback || failure.class !== 'unsupported';
+      isSupported ||= candidate.fallback !== 'none' || failure.class !== 'unsupported';
       if (!isSupported && !this.#hasSameModel(candidate)) break;
-      const step = this.#decide(candidate, asking, again, failure);
+      let step = this.#decide(candidate, asking, again, failure);
+      if (step.kind === 'next_model') this.#keepNewModels();
+      if (entry.kind === 'permit' && this.#isRise(candidate, step) && !entry.takeDearer()) {
+        this.#dropDearer();
+        step = this.#decide(candidate, asking, again, failure);
+      }
       if (step.kind === 'stop') break;
       if (step.kind !== 'again') {
-        if (step.kind === 'next_model') this.#keepNewModels();
         candidate = this.#waiting[0];
         asking = FIRST;
         continue;
@@ -163,12 +170,28 @@ class Search<A extends Attempt> {
     return {
       kind: 'failed',
       failure: reported ?? NO_UPSTREAM,
-      ...retryAfter(this.#options, this.#count),
+      ...retryAfter(this.#options, this.#count, this.#isDearerDropped),
     };
   }
 
   #keepNewModels(): void {
     this.#waiting = this.#waiting.filter((each) => this.#isNewModel(each));
+  }
+
+  /** Whether the step leads to a dearer model. */
+  #isRise(candidate: Candidate, { kind }: Step): boolean {
+    const [next] = this.#waiting;
+    if (kind === 'again' || kind === 'stop' || next === undefined) return false;
+    return isDearer(next) && !isDearer(candidate);
+  }
+
+  /**
+   * A fallback costs the customer the lower price, so the account's own failures must not choose a
+   * dearer one (decision 0091).
+   */
+  #dropDearer(): void {
+    this.#isDearerDropped = true;
+    this.#waiting = this.#waiting.filter((each) => !isDearer(each));
   }
 
   #hasSameModel({ model }: Candidate): boolean {
@@ -215,6 +238,10 @@ function isSilent({ class: how, phase }: UpstreamFailure, candidate: Candidate):
   return how === 'timeout' && phase === 'first_content' && mayHideThinking(candidate);
 }
 
+function isDearer({ fallback }: Candidate): boolean {
+  return fallback === 'dearer';
+}
+
 function giveUp(entry: Permit | CandidateRefusal): { readonly kind: 'cancelled' } {
   if (entry.kind === 'permit') entry.end('given_up');
   return { kind: 'cancelled' };
@@ -258,36 +285,14 @@ function againAs(
   return isOther && used !== undefined ? { kind: 'credential', avoid: used } : REPEAT;
 }
 
-function queue(
-  { entry, leave }: Queued,
-  lifetime: RouteLifetime,
-): Promise<Permit | CandidateRefusal> {
-  lifetime.follow({ abort: leave });
-  return entry;
-}
-
-/** Resolves early if the request ends. */
-function pause(
-  afterMs: number,
-  { startTimer, lifetime }: Pick<RouteOptions<Attempt>, 'startTimer' | 'lifetime'>,
-): Promise<void> {
-  return new Promise((resolve) => {
-    const stopTimer = startTimer(afterMs, resolve);
-    lifetime.follow({
-      abort() {
-        stopTimer();
-        resolve();
-      },
-    });
-  });
-}
-
 /** The wait to report to the client. While any candidate is available there is no wait. */
 function retryAfter(
   { health, candidates }: Pick<RouteOptions<Attempt>, 'health' | 'candidates'>,
   count: number,
+  isDearerDropped: boolean,
 ): { readonly retryAfterMs?: number } {
-  const leastMs = Math.min(...candidates.map((each) => health.waitMs(each)));
+  const open = isDearerDropped ? candidates.filter((each) => !isDearer(each)) : candidates;
+  const leastMs = Math.min(...open.map((each) => health.waitMs(each)));
   // A full queue does not empty immediately.
   const waitMs = count === 0 ? Math.max(leastMs, 1) : leastMs;
   return waitMs > 0 && Number.isFinite(waitMs) ? { retryAfterMs: waitMs } : {};

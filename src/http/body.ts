@@ -8,18 +8,19 @@ import type { BodyBytes } from '../generate/pipeline-types.ts';
 import { parseBody } from '../wire/body.ts';
 import type { ParsedBody } from '../wire/format.ts';
 import { BODY_BYTES_MAX } from '../wire/limits.ts';
-
-/** A body that takes longer than this to arrive is a stalled sender. */
-const BODY_DEADLINE_MS = 30_000;
+import { Pace, SILENCE_MS } from './pace.ts';
 
 /** What the smallest chunk takes until all are joined. */
 const CHUNK_BYTES_MIN = 256;
+
+/** A body up to this size is there within the time of a silent one at the least pace (`pace.ts`). */
+const SMALL_BODY_BYTES = 16_000;
 
 type BodyWait = { readonly deadlines: Deadlines };
 
 /**
  * Throws 413, 415 or 400, or what `room` throws. A declared length above the limit is refused
- * without reading.
+ * without reading; any other takes room as its bytes arrive.
  */
 export async function readBody(
   request: Request,
@@ -29,16 +30,11 @@ export async function readBody(
   requireJson(request.headers);
   // A length that was sent twice is joined to a list of equal numbers.
   const declared = Number.parseInt(request.headers.get('content-length') ?? '', 10);
-  let reading: Promise<Uint8Array>;
-  if (Number.isNaN(declared)) {
-    reading = readChunked(request, room);
-  } else {
-    if (declared > BODY_BYTES_MAX) throw new GatewayError('payload_too_large');
-    room.take(declared);
-    reading = request.bytes();
-  }
-  const bytes = await withinDeadline(reading, waiting);
-  if (bytes.length > BODY_BYTES_MAX) throw new GatewayError('payload_too_large');
+  if (declared > BODY_BYTES_MAX) throw new GatewayError('payload_too_large');
+  // Reading chunks costs several promises for each of them.
+  const isSmall = declared <= SMALL_BODY_BYTES;
+  const bytes = await (isSmall ? readSmall(request, waiting) : readChunks(request, waiting, room));
+  if (isSmall) room.take(bytes.length);
   const body = parseBody(bytes);
   discard(bytes);
   return body;
@@ -57,7 +53,7 @@ export async function beforeClosing(
   if (request.bodyUsed) return response;
   if (isLast(request.headers) || isLast(response.headers)) {
     const reader = request.body?.getReader();
-    if (reader !== undefined) await withinDeadline(drop(reader), waiting).catch(() => {});
+    if (reader !== undefined) await dropRest(reader, waiting);
   }
   return response;
 }
@@ -66,8 +62,24 @@ function isLast(headers: Headers): boolean {
   return headers.get('connection')?.toLowerCase() === 'close';
 }
 
-async function drop(reader: Pick<ReadableStreamDefaultReader, 'read'>): Promise<void> {
-  while (!(await reader.read()).done);
+type Reader = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read' | 'cancel'>;
+
+async function dropRest(reader: Reader, { deadlines }: BodyWait): Promise<void> {
+  const pace = new Pace(deadlines, () => stop(reader));
+  try {
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      pace.add(read.value.length);
+    }
+  } catch {
+    // The client has left.
+  } finally {
+    pace.end();
+  }
+}
+
+/** Pending reads end. Awaiting the cancellation would mean waiting for the sender. */
+function stop(reader: Reader): void {
+  reader.cancel().catch(() => {});
 }
 
 /**
@@ -88,44 +100,65 @@ function requireJson(headers: Headers): void {
   if (!known || !utf8) throw new GatewayError('unsupported_media_type');
 }
 
-async function readChunked(request: Request, room: BodyBytes): Promise<Uint8Array> {
-  const reader = request.body?.getReader();
-  if (reader === undefined) return new Uint8Array();
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return Buffer.concat(chunks);
-    bytes += value.length;
-    try {
-      if (bytes > BODY_BYTES_MAX) throw new GatewayError('payload_too_large');
-      room.take(Math.max(value.length, CHUNK_BYTES_MIN));
-    } catch (error) {
-      // The rest stays unread; awaiting the cancellation would mean waiting for the sender.
-      if (isLast(request.headers)) await drop(reader);
-      else reader.cancel().catch(() => {});
-      throw error;
-    }
-    chunks.push(value);
-  }
-}
-
-function withinDeadline<Value>(reading: Promise<Value>, { deadlines }: BodyWait): Promise<Value> {
-  const { promise, resolve, reject } = Promise.withResolvers<Value>();
-  const stopDeadline = deadlines.start(BODY_DEADLINE_MS, () => {
-    const message = `The request body did not arrive within ${BODY_DEADLINE_MS / 1_000} seconds.`;
-    reject(new GatewayError('invalid_request', { message }));
-  });
-  reading.then(
-    (body) => {
+function readSmall(request: Request, { deadlines }: BodyWait): Promise<Uint8Array> {
+  const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
+  const stopDeadline = deadlines.start(SILENCE_MS, () => reject(tooSlow()));
+  request.bytes().then(
+    (bytes) => {
       stopDeadline();
-      resolve(body);
+      resolve(bytes);
     },
-    (error: unknown) => {
+    () => {
       stopDeadline();
-      const broken = { message: 'The request body broke off. Send it again.' };
-      reject(error instanceof GatewayError ? error : new GatewayError('invalid_request', broken));
+      reject(brokenOff());
     },
   );
   return promise;
+}
+
+async function readChunks(
+  request: Request,
+  waiting: BodyWait,
+  room: BodyBytes,
+): Promise<Uint8Array> {
+  const reader: Reader | undefined = request.body?.getReader();
+  if (reader === undefined) return new Uint8Array();
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  const pace = new Pace(waiting.deadlines, () => stop(reader));
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (pace.isLate) throw tooSlow();
+      if (done) return Buffer.concat(chunks);
+      pace.add(value.length);
+      bytes += value.length;
+      if (bytes > BODY_BYTES_MAX) throw new GatewayError('payload_too_large');
+      room.take(Math.max(value.length, CHUNK_BYTES_MIN));
+      chunks.push(value);
+    }
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw brokenOff();
+    // The rest stays unread.
+    if (isLast(request.headers) && !pace.isLate) await dropRest(reader, waiting);
+    else stop(reader);
+    throw error;
+  } finally {
+    pace.end();
+  }
+}
+
+/** What follows on the connection is the rest of the body. */
+function tooSlow(): GatewayError {
+  return new GatewayError('invalid_request', {
+    message:
+      'The request body arrived too slowly: nothing within 2 seconds, or less than 16 KB a second over 5 seconds. Send it again.',
+    closesConnection: true,
+  });
+}
+
+function brokenOff(): GatewayError {
+  return new GatewayError('invalid_request', {
+    message: 'The request body broke off. Send it again.',
+  });
 }

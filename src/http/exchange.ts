@@ -240,11 +240,12 @@ export function refuse(
   const error = isAway ? away() : refusalOf(cause, onInternal);
   const response = respondError(error, requestId, format, allow);
   tally.answered(response.status, error.code);
-  if (tally.answer === undefined) noteRefusal(dependencies, exchange, error);
+  if (tally.answer === undefined || tally.answer.counted)
+    noteRefusal(dependencies, exchange, error);
   return beforeClosing(request, response, dependencies);
 }
 
-/** A request with an answer is in the books. */
+/** Other requests are in the books. */
 function noteRefusal(
   dependencies: HandlerDependencies,
   { requestId, startedAt, tally }: Exchange,

@@ -105,8 +105,8 @@ class KeyedRequest {
     try {
       const most = PLACES * plan.concurrentRequests;
       this.#ends.push(this.#idempotency.enter(facts.accountId, most));
-      // A repeat needs no slot.
-      await entry.look(() => this.#idempotency.isFirst(facts, key));
+      const { minimumHold } = exchange.operator.catalog;
+      await entry.look(minimumHold, () => this.#idempotency.isFirst(facts, key));
       this.#body = await exchange.readBody(entry);
       if (inFlight.aborted()) throw new GatewayError('provider_unavailable');
       this.#ends.push(inFlight.enterReader(this));

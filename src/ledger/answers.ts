@@ -28,6 +28,7 @@ type SettlementValues = readonly [
   loss: Integer,
   available: Integer,
   restricted: boolean,
+  counted: boolean,
 ];
 
 type SentValues =
@@ -96,15 +97,18 @@ function budgetOf(values: BudgetValues): BudgetAnswer {
   return { period, rest: micro(BigInt(rest)), room: micro(BigInt(room)), openHolds };
 }
 
-function settlementValues({ debited, loss, available, restricted }: Settlement): SettlementValues {
-  return [integer(debited), integer(loss), integer(available), restricted ?? false];
+function settlementValues(settlement: Settlement): SettlementValues {
+  const { debited, loss, available, restricted = false, counted = false } = settlement;
+  return [integer(debited), integer(loss), integer(available), restricted, counted];
 }
 
-function settlementOf([debited, loss, available, restricted]: SettlementValues): Settlement {
+function settlementOf(values: SettlementValues): Settlement {
+  const [debited, loss, available, restricted, counted] = values;
   const settlement = {
     debited: micro(BigInt(debited)),
     loss: micro(BigInt(loss)),
     available: micro(BigInt(available)),
   };
+  if (counted) return { ...settlement, counted };
   return restricted ? { ...settlement, restricted } : settlement;
 }

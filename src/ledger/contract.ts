@@ -136,6 +136,8 @@ export type Settlement = {
   readonly available: Micro;
   /** This loss raised the account's unpaid charges above the bound (`core/exposure.ts`). */
   readonly restricted?: true;
+  /** It cost nothing, and the books have no row of it (`unpaid-rows.ts`). */
+  readonly counted?: true;
 };
 
 /**

@@ -1,9 +1,10 @@
 // Ends a hold, and is the only place that does: takes the charge and writes one row with the
-// request, its usage, who paid and its receipt. `commands.ts` and `recover.ts` call it.
+// request, its usage, who paid and its receipt. A request that cost nothing has no row where its
+// account has many of them that day. `commands.ts` and `recover.ts` call it.
 
 import { assert } from '../core/assert.ts';
 import { isRestricted } from '../core/exposure.ts';
-import { AMOUNT_MAX, add, type Micro, smaller, subtract } from '../core/money.ts';
+import { AMOUNT_MAX, add, type Micro, smaller, subtract, ZERO } from '../core/money.ts';
 import { packText } from '../core/shape.ts';
 import { packReport } from '../core/usage-details.ts';
 import { endingCode, type HoldEnd } from '../store/columns.ts';
@@ -30,6 +31,7 @@ export function endHold(
 ): Settlement {
   const { memory, changes } = batch;
   const { account, row: held } = hold;
+  if (isCounted(batch, hold, command, ending)) return endUncharged(batch, hold);
   const debited = payable(hold, charge, command);
   const loss = subtract(charge, debited);
   const posted = subtract(account.posted, debited);
@@ -52,6 +54,26 @@ export function endHold(
   changes.end(hold);
   const isNew = isRestricted(account.unpaid) && !wasRestricted;
   return isNew ? { debited, loss, available, restricted: true } : { debited, loss, available };
+}
+
+/** Recovered requests have their rows: no client was answered. */
+function isCounted(
+  { memory }: LedgerBatch,
+  { row }: OpenHold,
+  { failure, nowMs }: Ending,
+  ending: HoldEnd,
+): boolean {
+  if (ending !== 'released' || failure === 'recovered' || row.checkpointAt !== null) return false;
+  return !memory.unpaidRows.take(row.account, nowMs);
+}
+
+function endUncharged({ memory, changes }: LedgerBatch, hold: OpenHold): Settlement {
+  const { account, row } = hold;
+  account.held = subtract(account.held, row.amount);
+  memory.removeHold(hold);
+  changes.accounts.add(account);
+  changes.end(hold);
+  return { debited: ZERO, loss: ZERO, available: account.available, counted: true };
 }
 
 /**
@@ -108,7 +130,8 @@ function requestRow(
     promptTokens: row.promptTokens,
     outputBound: row.outputBound,
     startedAt: row.startedAt,
-    endUser: row.endUser,
+    // Rows and names of unpaid requests would hide those of end users who pay (decision 0170).
+    endUser: ending === 'settled' || charge > ZERO ? row.endUser : null,
     durationMs: command.nowMs - row.startedAt,
     outcome: command.outcome,
     ending: endingCode(ending, command.failure ?? null),

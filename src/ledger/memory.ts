@@ -12,6 +12,7 @@ import type { auditEvents } from '../store/tables.ts';
 import type { CodeRow } from './codes.ts';
 import type { RecoverCommand } from './contract.ts';
 import type { Names } from './names.ts';
+import { UnpaidRows } from './unpaid-rows.ts';
 
 export type BalanceRow = typeof money.balances.$inferSelect;
 export type OpenHoldRow = typeof money.openHolds.$inferSelect;
@@ -115,6 +116,8 @@ export class Memory {
   readonly accounts = new Map<string, AccountBooks>();
   readonly accountsByNumber = new Map<number, AccountBooks>();
   readonly holds = new Map<string, OpenHold>();
+  /** Not of the database, and never forgotten. */
+  readonly unpaidRows = new UnpaidRows();
 
   /** Whether it holds more accounts than a server usually has active. */
   isFull(): boolean {

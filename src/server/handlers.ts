@@ -1,5 +1,7 @@
 // Constructs what the request handlers need from the domains and the pipeline.
 
+import { ERRORS } from '../core/error.ts';
+import type { RequestSummary } from '../core/request-summary.ts';
 import { createMinuteBudgets } from '../generate/minute-budget.ts';
 import type { HandlerDependencies } from '../http/exchange.ts';
 import { createIdempotency } from '../http/idempotency.ts';
@@ -9,6 +11,7 @@ import { createTallies } from '../http/tally.ts';
 import { createAccess, createPlaygroundAccess } from '../identity/access.ts';
 import { createNetworkSet } from '../identity/address.ts';
 import { boundKeyRecords } from '../operations/key-bounds.ts';
+import type { RefusedCall } from '../refusals/recorder.ts';
 import type { Database } from '../store/contract.ts';
 import { isStoreFailure } from '../store/error.ts';
 import { VERSION } from '../version.ts';
@@ -33,7 +36,14 @@ export function createHandlers(options: HandlerOptions): OwnHandlers {
   const { config, clock, monotonic, randomBytes, domains, database, pipeline } = options;
   const { authenticator, books, keys, operators, activity, refusals, idempotency } = domains;
   const { generation, limits, deadlines } = pipeline;
-  const tallies = createTallies({ monotonic, tell: options.observation.request });
+  const tallies = createTallies({
+    monotonic,
+    tell(summary) {
+      options.observation.request(summary);
+      const failed = failedStream(summary);
+      if (failed !== undefined) refusals.note({ ...failed, at: clock() });
+    },
+  });
   const trustedProxies = createNetworkSet(config.trustedProxies);
   return {
     operator: operators.current,
@@ -83,4 +93,13 @@ export function createHandlers(options: HandlerOptions): OwnHandlers {
       limits: pipeline.limitsLoad(),
     }),
   };
+}
+
+/** A stream that failed after its headers and is not in the books. Other failures are refusals. */
+function failedStream(summary: RequestSummary): Omit<RefusedCall, 'at'> | undefined {
+  const { requestId, route, accountId, keyId, model, answer } = summary;
+  if (summary.code !== undefined || answer?.counted !== true) return undefined;
+  if (answer.outcome === 'client_cancelled') return undefined;
+  const code = answer.outcome === 'gateway_failed' ? 'internal_error' : 'provider_unavailable';
+  return { requestId, route, code, message: ERRORS[code].text, accountId, keyId, model };
 }

@@ -73,15 +73,21 @@ export async function createServingPipeline(options: ServingPipelineOptions) {
   const health = createHealth({
     ...{ catalog: live.current, ...timing, alert, probe },
   });
+  const funds = createFunds(books);
   const generation: GenerateDependencies = {
     clock,
     monotonic,
     random: Math.random,
     limits,
-    entrance: new RequestEntrance({ limits, bodyBytes: roomBytes(memoryBytes()), monotonic }),
+    entrance: new RequestEntrance({
+      funds,
+      limits,
+      bodyBytes: roomBytes(memoryBytes()),
+      monotonic,
+    }),
     ledger,
     tokenizer,
-    funds: createFunds(books),
+    funds,
     learned: createLearned(clock),
     reasoning: config.reasoningStore === 'on' ? reasoning : undefined,
     startAttempt,

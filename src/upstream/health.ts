@@ -21,7 +21,12 @@ export type Asking =
   | { readonly kind: 'credential'; readonly avoid: string };
 
 /** The candidate must not be called now. */
-export type CandidateRefusal = { readonly kind: 'refusal'; readonly failure: UpstreamFailure };
+export type CandidateRefusal = {
+  readonly kind: 'refusal';
+  readonly failure: UpstreamFailure;
+  /** Only the account's own failures keep it out. */
+  readonly own: boolean;
+};
 
 /** The decision is pending. Leaving refuses it; a granted permit has to be ended. */
 export type Queued = {
@@ -97,7 +102,7 @@ export function createHealth(
       return new Permit(node, candidate, lease, pass, asking.kind === 'repeat');
     }
     node.gate.exit(account);
-    return refusal(lease === undefined ? NO_CREDENTIAL : BREAKER_OPEN);
+    return lease === undefined ? refusal(NO_CREDENTIAL) : breakerOpen(node, account, candidate);
   };
 
   const admitLater = async (
@@ -110,6 +115,13 @@ export function createHealth(
     (await isIn)
       ? admit(node, account, candidate, asking)
       : refusal('no place became free in time');
+
+  const breakerOpen = (
+    node: UpstreamNode,
+    account: string,
+    candidate: Candidate,
+  ): CandidateRefusal =>
+    refusal(BREAKER_OPEN, node.breakersOf(candidate).refusesAlone(account, monotonic()));
 
   class HealthOf implements AccountHealth {
     readonly #account: string;
@@ -124,7 +136,8 @@ export function createHealth(
       const account = this.#account;
       const node = nodeOf(upstream);
       const nowMs = monotonic();
-      if (node.breakersOf(candidate).waitMs(account, nowMs) > 0) return refusal(BREAKER_OPEN);
+      const isOpen = node.breakersOf(candidate).waitMs(account, nowMs) > 0;
+      if (isOpen) return breakerOpen(node, account, candidate);
       if (asking.kind === 'first') node.budget.note(account, nowMs);
       const place = node.gate.enter(account, upstream.concurrency);
       if (place === 'in') return admit(node, account, candidate, asking);
@@ -202,9 +215,10 @@ const CLOSED: BreakersState = { kind: 'closed', waitMs: 0 };
 const BREAKER_OPEN = 'its circuit breaker for this model is open';
 const NO_CREDENTIAL = 'all of its credentials are refused or in cooldown';
 
-function refusal(reason: string): CandidateRefusal {
+function refusal(reason: string, own = false): CandidateRefusal {
   return {
     kind: 'refusal',
+    own,
     failure: { class: 'no_capacity', detail: `the upstream was not called: ${reason}` },
   };
 }

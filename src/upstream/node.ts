@@ -98,7 +98,9 @@ export function createNode(place: string, dependencies: NodeDependencies) {
     const { coolDownMs } = upstream;
     const retryAfterMs = outcome === 'finished' ? undefined : outcome.retryAfterMs;
     const isRefused = wasRefused && verdictOf(outcome) === 'refused';
-    const isWell = outcome === 'finished' || !(isRefused || isAgainst(upstream, outcome));
+    // With a zero cool-down, the operator wants it to be called despite failures.
+    const isWell =
+      outcome === 'finished' || coolDownMs === 0 || !(isRefused || isOfAll(upstream, outcome));
     if (outcome === 'finished') ofModel.acceptance.answered();
     if (ofModel.judged(isWell, { nowMs, coolDownMs, retryAfterMs })) {
       alert(breakerOpened(candidate, outcome));
@@ -145,6 +147,11 @@ function verdictOf(outcome: 'finished' | UpstreamFailure): Verdict {
 /** Whether the upstream refuses the request, and not our key or its rate. */
 export function isRefusal({ class: kind }: UpstreamFailure): boolean {
   return kind === 'bad_request' || kind === 'mismatch';
+}
+
+/** Whether the failure of a probe is one of all requests. Our words need no special feature. */
+function isOfAll(upstream: Upstream, failure: UpstreamFailure): boolean {
+  return failure.class === 'mismatch' || isAgainst(upstream, failure);
 }
 
 /** Whether a failure counts against the upstream for the requested model. */

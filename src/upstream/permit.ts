@@ -50,6 +50,13 @@ export class Permit {
     this.#forgivesTotal = true;
   }
 
+  /** Whether a dearer model may replace this one, whose attempt has failed. */
+  takeDearer(): boolean {
+    if (this.#breakers.takeDearer(this.#pass.account, this.#node.monotonic())) return true;
+    this.#node.settleDoubts(this.#candidate, this.#lease.credential);
+    return false;
+  }
+
   /**
    * Takes every batch of the attempt and reports content and the end. A caller that aborts the
    * attempt ends the permit itself.

@@ -1,9 +1,11 @@
-// Bodies of requests that no limit has admitted yet: how much of them one account and all accounts
-// may have on their way, and that a refused one uses a request of the minute. Runs against the
-// executable.
+// Bodies of requests that no limit has admitted yet: how many and how much of them an account may have
+// on their way, how fast they have to arrive, and that a refused one uses a request of the minute. Runs
+// against the executable.
 
 import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
+import { ARRIVING_MORE } from '../../src/generate/entrance.ts';
+import { createAccounts } from '../support/accounts.ts';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
 import {
   type Caller,
@@ -30,11 +32,11 @@ setDefaultTimeout(30_000);
 const BODY_MAX = 2_097_152;
 const COUNT = `${PATHS.messages}/count_tokens`;
 
-/** A quarter of the server's room for bodies, in bodies of the largest size. */
-const ACCOUNT_BODIES = 64;
-
 /** Their bodies would take 300 MB together. */
 const UNFINISHED = 150;
+
+/** What a slow sender sends in a second. */
+const SLOW_BYTES = 16_000;
 
 let upstream: Upstream;
 let gateway: Gateway;
@@ -49,6 +51,8 @@ beforeAll(async () => {
         'one-slot': { ...LARGE_PLAN, concurrent_requests: 1 },
         'two-slots': { ...LARGE_PLAN, concurrent_requests: 2 },
         'three-requests': { ...LARGE_PLAN, requests_per_minute: 3 },
+        four: { ...LARGE_PLAN, requests_per_minute: 60, concurrent_requests: 4 },
+        hundred: { ...LARGE_PLAN, requests_per_minute: 3_000, concurrent_requests: 100 },
       },
     }),
   });
@@ -58,6 +62,9 @@ closeAtEnd(() => [upstream, gateway]);
 
 const newAccount = (plan: string): Promise<TestAccount> =>
   gateway.createAccount({ plan, credit: 100_000_000 });
+
+/** Below the least that a request reserves. */
+const NO_BALANCE = 0.5;
 
 const lengthLine = (bytes: number): string => `content-length: ${bytes}`;
 
@@ -102,6 +109,112 @@ async function usage(caller: Caller): Promise<Usage> {
 const requestsUsed = async (caller: Caller): Promise<number> =>
   (await usage(caller)).requests_this_minute.used;
 
+describe('connections that send nothing', () => {
+  type Attack = readonly [
+    name: string,
+    accounts: number,
+    plan: string,
+    credit: number,
+    path: string,
+    large: number,
+    small: number,
+  ];
+  const ATTACKS: readonly Attack[] = [
+    ['33 accounts without a balance', 33, 'four', NO_BALANCE, PATHS.chat, 8, 40],
+    ['33 accounts with one', 33, 'four', 1_000, PATHS.messages, 8, 40],
+    ['33 accounts that count tokens', 33, 'four', NO_BALANCE, COUNT, 8, 40],
+    ['4 accounts of a large plan without a balance', 4, 'hundred', NO_BALANCE, PATHS.chat, 64, 200],
+    ['4 accounts of a large plan with one', 4, 'hundred', 1_000, PATHS.chat, 64, 200],
+  ];
+
+  test.each(ATTACKS)(
+    'of %s keep no other customer out',
+    async (_name, count, plan, credit, path, large, small) => {
+      const customer = await newAccount('large');
+      const attackers = await createAccounts(gateway, count, { plan, credit });
+      const open = (bytes: number, many: number) =>
+        attackers.flatMap((account) =>
+          Array.from({ length: many }, () => stall(account, path, [lengthLine(bytes)])),
+        );
+      const silent = await Promise.all([...open(BODY_MAX, large), ...open(65_536, small)]);
+      for (let round = 0; round < 10; round += 1) {
+        for (const bytes of [1_000, 60_000, 80_000]) {
+          expect([bytes, (await post(customer, PATHS.chat, padded(bytes))).status]).toEqual([
+            bytes,
+            200,
+          ]);
+        }
+      }
+      for (const connection of silent) connection.destroy();
+    },
+  );
+
+  test('are slots of their account, with a few more, until they are refused', async () => {
+    const account = await newAccount('one-slot');
+    const path = [PATHS.chat, PATHS.messages];
+    const silent = await Promise.all(
+      Array.from({ length: 1 + ARRIVING_MORE }, (_, index) =>
+        stall(account, path[index % 2] ?? '', [lengthLine(index % 3 === 0 ? 100 : BODY_MAX)]),
+      ),
+    );
+    let answer: RawAnswer | undefined;
+    await waitUntil(async () => {
+      using next = await stall(account, PATHS.chat, [lengthLine(100)]);
+      answer = await Promise.race([next.answer(), Bun.sleep(500).then(() => undefined)]);
+      return answer !== undefined;
+    });
+    expect(codeOf(answer)).toEqual([429, 'concurrency_limit_exceeded']);
+    expect(answer?.headers['retry-after']).toBe('2');
+    for (const connection of silent) {
+      expect(codeOf(await connection.answer())).toEqual([400, 'invalid_request']);
+      await connection.untilClosed();
+    }
+    expect((await generate(account, 'chat', 'ok')).status).toBe(200);
+  });
+});
+
+describe('the pace of a body', () => {
+  const WAYS: readonly (readonly [string, string, (bytes: Buffer) => string | Uint8Array])[] = [
+    ['a declared length', lengthLine(160_000), (bytes) => bytes],
+    ['chunks', 'transfer-encoding: chunked', chunk],
+  ];
+  const body = Buffer.from(padded(160_000));
+
+  test.each(WAYS)('of 16 KB a second is served (%s)', async (_name, line, framed) => {
+    const account = await newAccount('one-slot');
+    using connection = await stall(account, PATHS.chat, [line]);
+    for (let sent = 0; sent < body.length; sent += SLOW_BYTES) {
+      await connection.write(framed(body.subarray(sent, sent + SLOW_BYTES)));
+      // The pace is what is tested, so it has to be kept.
+      await Bun.sleep(1_000);
+    }
+    if (line.startsWith('transfer')) await connection.write('0\r\n\r\n');
+    expect((await connection.answer())?.status).toBe(200);
+  });
+
+  test.each([
+    ['nothing', 0, 0],
+    ['one kilobyte', 1_000, 0],
+    ['a burst and then nothing', 150_000, 0],
+    ['four kilobytes a second', 4_000, 4_000],
+  ])('of %s is refused within some seconds', async (_name, first, more) => {
+    const account = await newAccount('one-slot');
+    for (const [, line, framed] of WAYS) {
+      using connection = await stall(account, PATHS.chat, [line]);
+      const startedAt = performance.now();
+      if (first > 0) await connection.write(framed(body.subarray(0, first)));
+      const answered = connection.answer();
+      const trickle = setInterval(() => {
+        if (more > 0) void connection.write(framed(body.subarray(0, more)));
+      }, 1_000);
+      expect(codeOf(await answered)).toEqual([400, 'invalid_request']);
+      clearInterval(trickle);
+      expect(performance.now() - startedAt).toBeLessThan(first > 20_000 ? 10_000 : 5_000);
+      await connection.untilClosed();
+    }
+  });
+});
+
 describe('bodies on their way', () => {
   type Row = readonly [name: string, path: string, headers: readonly string[]];
   const WAYS: readonly Row[] = [
@@ -110,21 +223,20 @@ describe('bodies on their way', () => {
     ['a request with an Idempotency-Key', PATHS.chat, ['idempotency-key: large']],
     ['a count of tokens', COUNT, []],
   ];
+  const unfinished = Buffer.alloc(BODY_MAX - 2_000, ' ');
 
   test.each(WAYS)(
     '%s: an account has at most two of the largest for each concurrent request',
     async (_name, path, more) => {
       const [account, other] = await Promise.all([newAccount('one-slot'), newAccount('one-slot')]);
       const large = [lengthLine(BODY_MAX - 1_000), ...more];
-      using first = await stall(account, path, large);
-      using second = await stall(account, path, large);
-      await Promise.all([first.write('{'), second.write('{')]);
-      let answer: RawAnswer | undefined;
-      await waitUntil(async () => {
-        using third = await stall(account, path, large);
-        answer = await Promise.race([third.answer(), Bun.sleep(50).then(() => undefined)]);
-        return answer !== undefined;
-      });
+      const three = [
+        await stall(account, path, large),
+        await stall(account, path, large),
+        await stall(account, path, large),
+      ];
+      for (const connection of three) void connection.write(unfinished);
+      const answer = await Promise.race(three.map((connection) => connection.answer()));
       expect(codeOf(answer)).toEqual([429, 'concurrency_limit_exceeded']);
       expect(answer?.headers['retry-after']).toBe('2');
 
@@ -132,7 +244,7 @@ describe('bodies on their way', () => {
       expect((await generate(account, 'chat', 'ok')).status).toBe(200);
       expect((await post(other, PATHS.chat, padded(BODY_MAX))).status).toBe(200);
 
-      first.destroy();
+      for (const connection of three) connection.destroy();
       await waitUntil(
         async () => (await post(account, PATHS.chat, padded(BODY_MAX - 1_000))).status === 200,
       );
@@ -149,8 +261,8 @@ describe('bodies on their way', () => {
       Array.from({ length: UNFINISHED }, () => stall(account, PATHS.chat, [framing])),
     );
     await Promise.all(stalled.map((connection) => connection.write(bytes)));
-    // Two of them wait for the rest.
-    await waitUntil(() => stalled.filter(({ rest }) => rest() !== '').length === UNFINISHED - 2);
+    // Two of them wait for the rest, until that is late.
+    await waitUntil(() => stalled.filter(({ rest }) => rest() !== '').length >= UNFINISHED - 2);
     expect(residentMb() - before).toBeLessThan(150);
     for (const connection of stalled) connection.destroy();
   });
@@ -171,16 +283,15 @@ describe('bodies on their way', () => {
     await waitUntil(async () => (await requestsUsed(account)) === 4);
 
     // There is room for four.
-    using fourth = await stall(account, PATHS.chat, [lengthLine(bytes)]);
-    await fourth.write('{');
-    let answer: RawAnswer | undefined;
-    await waitUntil(async () => {
-      using fifth = await stall(account, PATHS.chat, [lengthLine(bytes)]);
-      answer = await Promise.race([fifth.answer(), Bun.sleep(50).then(() => undefined)]);
-      return answer !== undefined;
-    });
+    const two = [
+      await stall(account, PATHS.chat, [lengthLine(bytes)]),
+      await stall(account, PATHS.chat, [lengthLine(bytes)]),
+    ];
+    for (const connection of two) void connection.write(unfinished);
+    const answer = await Promise.race(two.map((connection) => connection.answer()));
     expect(codeOf(answer)).toEqual([429, 'concurrency_limit_exceeded']);
-    expect([fourth.rest(), first.rest()]).toEqual(['', '']);
+    expect([...two.map(({ rest }) => rest()), first.rest()]).toEqual(['', '', '']);
+    for (const connection of two) connection.destroy();
 
     for (const repeat of repeats) repeat.destroy();
     await waitUntil(async () => (await post(account, PATHS.chat, padded(bytes))).status === 200);
@@ -212,34 +323,6 @@ describe('bodies on their way', () => {
     await late.write(piece);
     expect(codeOf(await late.answer())).toEqual([429, 'concurrency_limit_exceeded']);
     for (const connection of stalled) connection.destroy();
-  });
-
-  test('accounts that use up the room for large bodies leave room for small ones', async () => {
-    const accounts = await Promise.all(Array.from({ length: 4 }, () => newAccount('large')));
-    const [quiet, ...loud] = accounts;
-    if (quiet === undefined) throw new Error('there are four accounts');
-    const stalled = await Promise.all(
-      loud.flatMap((account) =>
-        Array.from({ length: ACCOUNT_BODIES }, () =>
-          stall(account, PATHS.chat, [lengthLine(BODY_MAX)]),
-        ),
-      ),
-    );
-    const large = () => post(quiet, PATHS.chat, padded(100_000));
-    await waitUntil(async () => (await large()).status === 503);
-    const refused = await large();
-    expect(await refused.json()).toMatchObject({ error: { code: 'provider_unavailable' } });
-    // None of them has more than its share.
-    for (const account of loud) {
-      expect(codeOf(await answerToHead(account, PATHS.chat))).toEqual([
-        429,
-        'concurrency_limit_exceeded',
-      ]);
-    }
-    expect((await generate(quiet, 'chat', 'ok')).status).toBe(200);
-    expect(await requestsUsed(quiet)).toBe(1);
-    for (const connection of stalled) connection.destroy();
-    await waitUntil(async () => (await large()).status === 200);
   });
 });
 
@@ -284,6 +367,20 @@ describe('a refused body uses a request of the minute', () => {
       expect([path, response.status]).toEqual([path, status]);
       expect([path, await requestsUsed(account)]).toEqual([path, used + 1]);
     }
+  });
+
+  test('no balance, which is refused before the body: 402', async () => {
+    const account = await gateway.createAccount({ plan: 'three-requests', credit: NO_BALANCE });
+    for (const [used, [path, more]] of WAYS.entries()) {
+      const lines = Object.entries(more).map(([name, value]) => `${name}: ${value}`);
+      const answer = await answerToHead(account, path, [lengthLine(100), ...lines]);
+      expect(codeOf(answer)).toEqual([402, 'insufficient_balance']);
+      expect(answer?.headers['x-ratelimit-remaining-requests']).toBe(String(2 - used));
+    }
+    const answer = await answerToHead(account, PATHS.chat);
+    expect(codeOf(answer)).toEqual([429, 'rate_limit_exceeded']);
+    // Counting is free.
+    expect((await post(account, COUNT, requestBody('messages', 'ok'))).status).toBe(200);
   });
 
   test('one that breaks off', async () => {

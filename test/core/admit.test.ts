@@ -5,6 +5,7 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import {
   type ClientFormatName,
+  codeOf,
   decideOutputBound,
   type LimitCode,
   type LimitFacts,
@@ -88,6 +89,7 @@ test('the order of refusals is the public one', () => {
     'maintenance_mode',
     'rate_limit_exceeded',
     'concurrency_limit_exceeded',
+    'minimum_balance',
     'payload_too_large',
     'invalid_request',
     'model_not_found',
@@ -100,7 +102,7 @@ test('the order of refusals is the public one', () => {
     'insufficient_balance',
     'key_budget_exhausted',
   ]);
-  expect(REFUSAL_ORDER.every((code) => code in ERRORS)).toBe(true);
+  expect(REFUSAL_ORDER.every((refusal) => codeOf(refusal) in ERRORS)).toBe(true);
 });
 
 describe('standing', () => {

@@ -63,6 +63,7 @@ describe('the failures of one account', () => {
   test('bind it alone, however many they are', () => {
     const breakers = createBreakers();
     let longestMs = 0;
+    succeed(breakers, 'bob', 0);
     for (let nowMs = 0; nowMs < 300_000; nowMs += 100) {
       fail(breakers, 'ada', nowMs, nowMs % 1_000 === 0 ? { retryAfterMs: 3_600_000 } : {});
       if (nowMs % 5_000 === 0) succeed(breakers, 'bob', nowMs);
@@ -82,6 +83,34 @@ describe('the failures of one account', () => {
     expect(breakers.waitMs('bob', 20_000)).toBe(0);
     succeed(breakers, 'bob', 20_000);
     expect(breakers.state(20_000).kind).toBe('closed');
+  });
+
+  test('want a probe while no other account is served, which binds all where it fails', () => {
+    for (const isWell of [true, false]) {
+      const breakers = createBreakers();
+      times(5, () => fail(breakers, 'ada', 0));
+      expect(breakers.refusesAlone('ada', 0)).toBe(true);
+      judge(breakers, isWell, 10);
+      expect(breakers.refusesAlone('ada', 10)).toBe(isWell);
+      expect(waits(breakers, 10, 'bob')).toEqual([isWell ? 0 : BASE_MS]);
+    }
+  });
+
+  test('pay for five dearer fallbacks in ten minutes, and for more where a probe fails', () => {
+    const breakers = createBreakers();
+    const taken = (nowMs: number): number => {
+      let count = 0;
+      while (count < 100 && breakers.takeDearer('ada', nowMs)) count += 1;
+      return count;
+    };
+    expect([taken(0), taken(599_999), breakers.takeDearer('bob', 0)]).toEqual([5, 0, true]);
+    judge(breakers, true, 599_999);
+    expect([taken(600_000), breakers.takeProbe()]).toEqual([5, false]);
+    expect([taken(620_000), judge(breakers, false, 620_000), taken(620_000)]).toEqual([
+      0,
+      true,
+      100,
+    ]);
   });
 });
 
@@ -134,6 +163,7 @@ describe('failures of two accounts', () => {
 
   test('that ask for peace want a probe at once, and open it for the reported time', () => {
     const breakers = createBreakers();
+    succeed(breakers, 'cy', 0);
     fail(breakers, 'ada', 0, { retryAfterMs: 3_600_000 });
     expect([breakers.takeProbe(), ...waits(breakers, 0, 'ada', 'bob')]).toEqual([false, 60_000, 0]);
     fail(breakers, 'bob', 1_000, { retryAfterMs: 3_600_000 });
@@ -209,6 +239,7 @@ test('one account never binds another one, regardless of its failures', () => {
       let nowMs = 0;
       for (const { afterMs, kind, retryAfterMs, repeated } of all) {
         nowMs += afterMs;
+        succeed(breakers, 'victim', nowMs);
         const pass = breakers.enter('mallory', nowMs);
         if (pass !== undefined) {
           if (kind === 'cut' || kind === 'answered') breakers.answered(pass, nowMs);

@@ -9,6 +9,7 @@ import {
   charge,
   chargeServed,
   holdAmount,
+  isDearer,
   type Price,
   SLICE_TOKENS,
 } from '../../src/core/price.ts';
@@ -151,6 +152,38 @@ describe('charge', () => {
       }),
     );
   });
+});
+
+const FLAT_RATES = {
+  input: pico(5n),
+  cachedInput: pico(5n),
+  cacheWrite: pico(5n),
+  output: pico(5n),
+};
+
+test('a price that is not dearer costs no more, however a prompt of that length is used', () => {
+  const smallRate = fc.bigInt(0n, 3n).map(pico);
+  const small: fc.Arbitrary<Price> = fc
+    .tuple(smallRate, smallRate, smallRate, smallRate)
+    .map(([input, cachedInput, cacheWrite, output]) => {
+      return { version: 'price_test', input, cachedInput, cacheWrite, output };
+    });
+  fc.assert(
+    fc.property(anyUsage, small, small, (used, requested, served) => {
+      if (isDearer(served, requested, used.inputTokens)) return;
+      expect(charge(used, served) <= charge(used, requested)).toBe(true);
+    }),
+    { numRuns: 1_000 },
+  );
+  const flat: Price = { ...FLAT_RATES, version: 'flat' };
+  expect(isDearer(flat, flat, 5)).toBe(false);
+  expect(isDearer({ ...flat, output: pico(6n) }, flat, 5)).toBe(true);
+  expect(isDearer({ ...flat, terms: { cacheWriteLong: pico(6n) } }, flat, 5)).toBe(true);
+  const tiered = {
+    ...flat,
+    terms: { tiers: [{ ...FLAT_RATES, input: pico(6n), aboveTokens: 5 }] },
+  };
+  expect([isDearer(tiered, flat, 5), isDearer(tiered, flat, 6)]).toEqual([false, true]);
 });
 
 test('a fallback costs the lower of the two prices for that usage', () => {

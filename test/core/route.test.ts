@@ -75,7 +75,8 @@ function order(models: readonly Model[], plan: Plan, random: () => number): stri
   const ids = ['a', 'b', 'c', 'd'];
   const facts = { ...FACTS, catalog: catalog(models, ids), model: first, plan };
   return candidates(facts, random).map(
-    (each) => `${each.model.slug}@${each.upstream.id}${each.fallback ? ' fallback' : ''}`,
+    (each) =>
+      `${each.model.slug}@${each.upstream.id}${each.fallback === 'none' ? '' : ' fallback'}`,
   );
 }
 

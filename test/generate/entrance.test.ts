@@ -2,15 +2,18 @@
 // place among the requests that are checked.
 
 import { describe, expect, test } from 'bun:test';
+import { GatewayError } from '../../src/core/error.ts';
+import { micro } from '../../src/core/money.ts';
 import type { Plan } from '../../src/core/plan.ts';
 import { roomBytes } from '../../src/generate/body-room.ts';
-import { RequestEntrance } from '../../src/generate/entrance.ts';
+import { ARRIVING_MORE, RequestEntrance } from '../../src/generate/entrance.ts';
 import type { AccountLeft } from '../../src/limits/contract.ts';
 import { BODY_BYTES_MAX } from '../../src/wire/limits.ts';
 import { PLAN } from '../limits/world.ts';
 
 const ONE_SLOT: Plan = { ...PLAN, concurrentRequests: 1 };
 const MANY_SLOTS: Plan = { ...PLAN, concurrentRequests: 1_000 };
+const MINIMUM = micro(1n);
 const ROOM = 32 * BODY_BYTES_MAX;
 
 const LEFT: AccountLeft = {
@@ -20,9 +23,14 @@ const LEFT: AccountLeft = {
 
 /** What `left` answers, one after the other, the last one again and again. */
 function openEntrance(...answers: readonly Partial<AccountLeft>[]) {
+  const poor = new Set<string>();
   const remaining = [...answers];
   const counted: string[] = [];
   const entrance = new RequestEntrance({
+    funds: {
+      require: (accountId) =>
+        poor.has(accountId) ? Promise.reject(new GatewayError('insufficient_balance')) : undefined,
+    },
     limits: {
       left: () => ({ ...LEFT, ...(remaining.length > 1 ? remaining.shift() : remaining[0]) }),
       countRefused: async (accountId) => void counted.push(accountId),
@@ -30,7 +38,7 @@ function openEntrance(...answers: readonly Partial<AccountLeft>[]) {
     bodyBytes: ROOM,
     monotonic: () => 0,
   });
-  return { entrance, counted };
+  return { entrance, counted, poor };
 }
 
 /** The code of the refusal. */
@@ -111,7 +119,7 @@ describe('an account without a free slot', () => {
   test('is refused before its body, after a second look', async () => {
     const { entrance, counted } = openEntrance({ freeSlots: 0 });
     const entry = entrance.begin('a', PLAN);
-    const error = await Promise.resolve(entry.look()).catch((refusal) => refusal);
+    const error = await Promise.resolve(entry.look(MINIMUM)).catch((refusal) => refusal);
     expect(error).toMatchObject({ code: 'concurrency_limit_exceeded', retryAfterSeconds: 2 });
     await entry.refuse(error);
     expect(counted).toEqual([]);
@@ -119,14 +127,75 @@ describe('an account without a free slot', () => {
 
   test('is not refused where the slot of a request that just ended is free by then', async () => {
     const { entrance } = openEntrance({ freeSlots: 0 }, { freeSlots: 1 });
-    await entrance.begin('a', PLAN).look();
+    await entrance.begin('a', PLAN).look(MINIMUM);
   });
 
   test('may send what needs none', async () => {
     const { entrance } = openEntrance({ freeSlots: 0 });
-    await entrance.begin('a', PLAN).look(async () => false);
-    const first = Promise.resolve(entrance.begin('a', PLAN).look(async () => true));
+    await entrance.begin('a', PLAN).look(MINIMUM, async () => false);
+    const first = Promise.resolve(entrance.begin('a', PLAN).look(MINIMUM, async () => true));
     await expect(first).rejects.toMatchObject({ code: 'concurrency_limit_exceeded' });
+  });
+});
+
+describe('bodies on their way', () => {
+  test('are slots of their account until they have arrived, with a few more for requests in parallel', async () => {
+    const { entrance } = openEntrance({ freeSlots: 2 });
+    const arriving = Array.from({ length: 2 + ARRIVING_MORE }, () => entrance.begin('a', PLAN));
+    for (const entry of arriving) await entry.look(MINIMUM);
+    const refused = { code: 'concurrency_limit_exceeded', retryAfterSeconds: 2 };
+    const next = () => Promise.resolve(entrance.begin('a', PLAN).look(MINIMUM));
+    await expect(next()).rejects.toMatchObject(refused);
+    await entrance.begin('b', PLAN).look(MINIMUM);
+    arriving[0]?.arrived();
+    arriving[0]?.arrived();
+    await next();
+    await expect(next()).rejects.toMatchObject(refused);
+    await arriving[1]?.refuse(new GatewayError('invalid_request'));
+    await next();
+    for (const entry of arriving) entry.leave();
+    expect(entrance.arriving.get('a')).toBe(2);
+  });
+
+  test('of count_tokens take none, and are as many as the plan has slots, with a few more', async () => {
+    const { entrance } = openEntrance({ freeSlots: 0 });
+    const most = ONE_SLOT.concurrentRequests + ARRIVING_MORE;
+    const look = () => entrance.begin('a', ONE_SLOT).lookForCount();
+    for (let count = 0; count < most; count += 1) await look();
+    await expect(look()).rejects.toMatchObject({ code: 'concurrency_limit_exceeded' });
+  });
+});
+
+describe('an account without a balance', () => {
+  test('is refused before its body, which uses a request of the minute', async () => {
+    const { entrance, counted, poor } = openEntrance();
+    poor.add('a');
+    const entry = entrance.begin('a', PLAN);
+    const error = await Promise.resolve(entry.look(MINIMUM)).catch((refusal) => refusal);
+    expect(error).toMatchObject({ code: 'insufficient_balance', limits: LEFT });
+    await entry.refuse(error);
+    expect(counted).toEqual(['a']);
+    expect(entrance.arriving.size).toBe(0);
+    await entrance.begin('b', PLAN).look(MINIMUM);
+  });
+
+  test('is refused by its limits first', async () => {
+    for (const [left, code] of [
+      [{ remainingRequests: 0 }, 'rate_limit_exceeded'],
+      [{ freeSlots: 0 }, 'concurrency_limit_exceeded'],
+    ] as const) {
+      const { entrance, poor } = openEntrance(left);
+      poor.add('a');
+      const looked = (async () => entrance.begin('a', PLAN).look(MINIMUM))();
+      await expect(looked).rejects.toMatchObject({ code });
+    }
+  });
+
+  test('gets what needs none', async () => {
+    const { entrance, poor } = openEntrance();
+    poor.add('a');
+    await entrance.begin('a', PLAN).look(MINIMUM, async () => false);
+    await entrance.begin('a', PLAN).lookForCount();
   });
 });
 

@@ -4,7 +4,7 @@ import type { UpstreamFailure } from '../../src/core/failure.ts';
 import type { GenerationEvent } from '../../src/core/generation.ts';
 import type { Catalog } from '../../src/core/model.ts';
 import { micro, usdRate } from '../../src/core/money.ts';
-import type { Candidate } from '../../src/core/route.ts';
+import type { Candidate, FallbackKind } from '../../src/core/route.ts';
 import { DEFAULT_SERVICE } from '../../src/core/service.ts';
 import type { Attempt, Batch } from '../../src/upstream/attempt.ts';
 import { DEMO_PLACEMENT, demoUpstream, TIMEOUTS } from '../support/model.ts';
@@ -16,7 +16,7 @@ export const CUT: UpstreamFailure = { class: 'cut', detail: 'the connection was 
 
 export type ListedAttempt = Attempt & { readonly aborts: () => number };
 
-export function candidate(slug: string, fallback = false): Candidate {
+export function candidate(slug: string, fallback: FallbackKind = 'none'): Candidate {
   return {
     model: {
       slug,

@@ -80,6 +80,7 @@ export async function openPipeline(
     startTimer,
     alert,
   });
+  const funds = createFunds(open.books);
   const dependencies: GenerateDependencies = {
     ...{
       ...clocks,
@@ -91,13 +92,13 @@ export async function openPipeline(
       inFlight,
       alert,
     },
-    entrance: new RequestEntrance({ limits, bodyBytes: Infinity, monotonic: clock }),
+    entrance: new RequestEntrance({ funds, limits, bodyBytes: Infinity, monotonic: clock }),
     ledger: open.ledger,
     tokenizer: createTokenizer(
       (text) => text.length,
       () => 0,
     ),
-    funds: createFunds(open.books),
+    funds,
     learned: createLearned(clock),
     reasoning: undefined,
     onInternal: () => undefined,

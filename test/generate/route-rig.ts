@@ -4,7 +4,7 @@
 import type { Alert } from '../../src/core/alert.ts';
 import type { FailureClass, UpstreamFailure } from '../../src/core/failure.ts';
 import type { Upstream } from '../../src/core/model.ts';
-import type { Candidate } from '../../src/core/route.ts';
+import type { Candidate, FallbackKind } from '../../src/core/route.ts';
 import { AttemptLog } from '../../src/generate/attempt-log.ts';
 import type { Followed } from '../../src/generate/lifetime.ts';
 import { type Routed, route } from '../../src/generate/route.ts';
@@ -24,9 +24,9 @@ export function fails(kind: FailureClass, more: Partial<UpstreamFailure> = {}): 
 /** One of the model of this name, at an upstream of this name unless there is another. */
 export function at(
   model: string,
-  changes: Partial<Upstream> & { fallback?: boolean } = {},
+  changes: Partial<Upstream> & { fallback?: FallbackKind } = {},
 ): Candidate {
-  const { fallback = false, ...upstream } = changes;
+  const { fallback = 'none', ...upstream } = changes;
   const plain = candidate(model, fallback);
   return { ...plain, upstream: { ...plain.upstream, ...upstream } as Upstream };
 }

@@ -8,7 +8,7 @@ import { CUT, HELLO } from './fixtures.ts';
 import { type Asked, at, createRouteRig, DELIVERS, fails } from './route-rig.ts';
 
 const A = at('a');
-const B = at('b', { fallback: true });
+const B = at('b', { fallback: 'no_dearer' });
 const LATE = { ...A, timeouts: { ...A.timeouts, totalMs: 60_000 } };
 
 /** The same model at another upstream. */

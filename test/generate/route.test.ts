@@ -10,9 +10,9 @@ import type { Batch } from '../../src/upstream/attempt.ts';
 import { CUT, FINISH, HELLO } from './fixtures.ts';
 import { type Asked, at, createRouteRig, DELIVERS, fails, keys } from './route-rig.ts';
 
-const A = at('a', { fallback: false });
-const B = at('b', { fallback: true });
-const C = at('c', { fallback: true });
+const A = at('a', { fallback: 'none' });
+const B = at('b', { fallback: 'no_dearer' });
+const C = at('c', { fallback: 'no_dearer' });
 
 async function run(answers: Asked['answers'], more: Partial<Asked> = {}) {
   const rig = createRouteRig();
@@ -170,7 +170,7 @@ test('each fallback model is tried, after any failure', async () => {
       async (upstreams, fallbacks, kind) => {
         const own = Array.from({ length: upstreams }, (_, index) => alsoAt(`own ${index}`));
         const others = Array.from({ length: fallbacks }, (_, index) =>
-          at(`fallback ${index}`, { fallback: true }),
+          at(`fallback ${index}`, { fallback: 'no_dearer' }),
         );
         const failures = Math.min(3, upstreams) + fallbacks - 1;
         const answers = Array.from({ length: failures }, () => [fails(kind)]);

@@ -74,7 +74,12 @@ function rig() {
     generation: {
       limits,
       inFlight: createInFlight(),
-      entrance: new RequestEntrance({ limits, bodyBytes: Infinity, monotonic: () => 0 }),
+      entrance: new RequestEntrance({
+        funds: { require: () => undefined },
+        limits,
+        bodyBytes: Infinity,
+        monotonic: () => 0,
+      }),
       monotonic: () => {
         minutes += 6;
         return minutes * 60_000;

@@ -1,8 +1,12 @@
 // What can be read from the ledger, and what its tables reject.
 
 import { describe, expect, test } from 'bun:test';
+import { sql } from 'drizzle-orm';
 import { getTableConfig, type SQLiteTable } from 'drizzle-orm/sqlite-core';
+import { DAY_MS } from '../../src/core/calendar.ts';
+import { requestIdOf } from '../../src/core/id.ts';
 import { micro, tokenCount, usdRate, ZERO } from '../../src/core/money.ts';
+import { UNPAID_ROWS_MAX } from '../../src/ledger/unpaid-rows.ts';
 import { openHolds, requests } from '../../src/store/money-tables.ts';
 import { ledgerEntries } from '../../src/store/money-views.ts';
 import { describeOnEachDatabase, tamper, temporaryDirectory } from '../support/database.ts';
@@ -45,6 +49,39 @@ describeOnEachDatabase('the books', () => {
     expect(await books.openHolds()).toEqual({ count: 2, amount: micro(42n) });
     await closeBooks(open);
   });
+
+  test('an account has 500 rows a day for requests that cost nothing, and further ones end without', async () => {
+    const open = await openBooks(directory);
+    const { ledger, books, database } = open;
+    for (const account of ['ada', 'bob']) await fundAccount(open, account, 100n);
+    const release = async (account: string, id: string, nowMs = NOW) => {
+      await ledger.hold({ ...holdOf(id, account, 1n), nowMs });
+      return ledger.release({ ...releaseOf(id), nowMs });
+    };
+    const rows = async (): Promise<number> =>
+      (await database.rows<{ readonly id: Uint8Array }>(sql`select id from requests`)).length;
+    for (let index = 0; index < UNPAID_ROWS_MAX; index += 1) await release('ada', `r${index}`);
+    expect(await rows()).toBe(UNPAID_ROWS_MAX);
+    const uncharged = { debited: ZERO, loss: ZERO };
+    expect(await release('ada', 'more')).toEqual({
+      ...{ ...uncharged, available: micro(100n), counted: true },
+    });
+    expect(await books.openHolds()).toEqual({ count: 0, amount: ZERO });
+    expect(await books.explain('more')).toBeUndefined();
+    // Another account, another day and a charge have rows as ever, and so has a crash.
+    expect(await release('bob', 'other')).toEqual({ ...uncharged, available: micro(100n) });
+    expect(await release('ada', 'later', NOW + DAY_MS)).toEqual({
+      ...{ ...uncharged, available: micro(100n) },
+    });
+    await ledger.hold(holdOf('paid', 'ada', 20n));
+    await ledger.settle(settleOf('paid', 15n));
+    expect(await rows()).toBe(UNPAID_ROWS_MAX + 3);
+    const named = await database.rows<{ readonly id: Uint8Array }>(
+      sql`select id from requests where end_user is not null`,
+    );
+    expect(named.map(({ id }) => requestIdOf(id))).toEqual(['paid']);
+    await closeBooks(open);
+  }, 60_000);
 
   test('every transfer has two legs that sum to zero', async () => {
     const open = await openBooks(directory);
@@ -302,7 +339,7 @@ describeOnEachDatabase('the books', () => {
       ],
       [
         'a hold that ends without its request',
-        'DELETE FROM open_holds WHERE id = {r1}',
+        'DELETE FROM open_holds WHERE id = {delivering}',
         'ends with its request',
       ],
       ['a hold that has begun', copyOf('open_holds', 'checkpoint_at', '1'), 'does not begin'],

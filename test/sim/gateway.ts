@@ -96,18 +96,24 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     clock: world.wall,
     deadlines,
   });
+  const funds = createFunds(books);
   const dependencies: GenerateDependencies = {
     clock: world.wall,
     monotonic: world.monotonic,
     random: world.random,
     limits,
-    entrance: new RequestEntrance({ limits, bodyBytes: Infinity, monotonic: world.monotonic }),
+    entrance: new RequestEntrance({
+      funds,
+      limits,
+      bodyBytes: Infinity,
+      monotonic: world.monotonic,
+    }),
     ledger,
     tokenizer: {
       counterFor: () => (texts) => texts.reduce((sum, text) => sum + tokens(text), 0),
       countNow: tokens,
     },
-    funds: createFunds(books),
+    funds,
     learned: createLearned(world.wall),
     reasoning: undefined,
     startAttempt,

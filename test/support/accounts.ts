@@ -24,7 +24,7 @@ export async function createAccounts(
       creditId: createId('cred_', context.randomBytes),
       accountId: id,
       kind: 'credit',
-      amount: micro(BigInt(credit) * 1_000_000n),
+      amount: micro(BigInt(credit * 1_000_000)),
       reason: 'for a test',
       nowMs: Date.now(),
     });

@@ -170,7 +170,7 @@ function candidate(
     timeouts: upstream.timeouts,
     price: flatPrice(model, 1n),
     maxOutputTokens: 100,
-    fallback: false,
+    fallback: 'none',
   };
 }
 

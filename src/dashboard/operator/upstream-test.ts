@@ -72,7 +72,7 @@ function candidateOf(
     maxOutputTokens: OUTPUT_TOKENS,
     price: priceAt(model.prices, nowMs),
     timeouts: upstream.timeouts,
-    fallback: false,
+    fallback: 'none',
   };
 }
 

@@ -82,7 +82,8 @@ describe.concurrent('an upstream that fails', () => {
   });
 
   test('is probed, and serves again once it is well', async () => {
-    // Five failures open its breaker; the sixth one is that of a probe; the next one finds it well.
+    // Five failures and a probe open its breaker, the trial and its probe fail as well, and the next
+    // ones find it well.
     await waitUntil(async () => {
       expect((await generate(customer, 'chat', 'recovering')).status).toBe(200);
       return asked('recovering') > 6 && (await breakerOf('recovering')) === 'closed';

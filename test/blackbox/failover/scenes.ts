@@ -37,11 +37,16 @@ const held: Behaviour = async (exchange) => {
   await ok(exchange);
 };
 
+/** Requests and probes. */
+let failed = 0;
+
 export const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   ok,
   held,
-  'fails-six-times': (exchange) =>
-    exchange.request.earlier < 6 ? refuses(500)(exchange) : ok(exchange),
+  'fails-eight-times': (exchange) => {
+    failed += 1;
+    return failed <= 8 ? refuses(500)(exchange) : ok(exchange);
+  },
   'leave-me-alone': (exchange) =>
     exchange.request.earlier < 1 ? refuses(503, { 'retry-after': '3' })(exchange) : ok(exchange),
   'leave-me-alone-longer': refuses(503, { 'retry-after': '60' }),
@@ -74,7 +79,7 @@ const ONE_AT_A_TIME = { max_in_flight: 1, queue_seconds: 10 };
 /** A model, an upstream and a site for each name. */
 const SCENES: Readonly<Record<string, Scene>> = {
   resting: { does: 'status-500', second: true, upstream: { cool_down_seconds: 60 } },
-  recovering: { does: 'fails-six-times', second: true, upstream: { cool_down_seconds: 0.5 } },
+  recovering: { does: 'fails-eight-times', second: true, upstream: { cool_down_seconds: 0.5 } },
   'retry-after': { does: 'leave-me-alone', second: true },
   'retry-after-alone': { does: 'leave-me-alone-longer' },
   'one-key-refused': { does: 'refuses-one-key', upstream: KEYS },

@@ -197,7 +197,7 @@ export async function openMachineConsole(root: string, { file: hasFile = true } 
       return {
         ...{ model: found, upstream: place, upstreamModel: 'x', maxOutputTokens: 1 },
         profile: DEMO_PROFILE,
-        ...{ price, timeouts, fallback: false },
+        ...{ price, timeouts, fallback: 'none' },
       };
     },
     events: () => store.database.db.select().from(auditEvents).all(),
