@@ -52,7 +52,7 @@ describe('a network that searches without end', () => {
     expect((await visit('/readyz', '2001:db8:1:2::3')).status).toBe(200);
   });
 
-  test('is still told that a key is wrong, and served with a right one', async () => {
+  test('still gets 401 for a wrong key, and is served with a right one', async () => {
     const ask = (key: string): Promise<Response> =>
       fetch(`${gateway.url}/v1/models`, {
         headers: { authorization: `Bearer ${key}`, 'x-forwarded-for': '2001:db8:1:2::3' },
