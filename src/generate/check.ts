@@ -15,6 +15,8 @@ import { priceAt } from '../core/price-book.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
 import { requireForKey } from '../identity/key-bounds.ts';
 import type { ParsedBody } from '../wire/format.ts';
+import { hasImageAddress } from '../wire/image-type.ts';
+import { requirePublicImages } from './image-addresses.ts';
 import type { CheckedRequest, GenerateDependencies, GenerationCall } from './pipeline-types.ts';
 import { sizePrompt, type UncountedRequest } from './size.ts';
 
@@ -32,6 +34,10 @@ export async function check(
     if (dependencies.inFlight.aborted()) throw new GatewayError('provider_unavailable');
     await entry.enter();
     const received = understand(call, facts, plan, body);
+    const { turns } = received.request;
+    if (hasImageAddress(turns)) {
+      await requirePublicImages(dependencies.findPrivateHost, turns, body.value);
+    }
     const { asked, promptTokens } = await sizePrompt(dependencies, received);
     const checked = withPrice(asked, promptTokens);
     entry.leave();

@@ -91,6 +91,7 @@ export async function openPipeline(
     funds: createFunds(open.books),
     learned: createLearned(clock),
     reasoning: undefined,
+    findPrivateHost: () => Promise.resolve(undefined),
     onInternal: () => undefined,
     heartbeatMs: 10_000,
     silentCommitMs: 10_000,
