@@ -24,7 +24,9 @@ const PRIVATE_NAME = /^[^.:]+$|(?:^|\.)(?:localhost|local|internal|home\.arpa)$/
 
 /** Whether the host of a URL is private, by its address or its name. */
 export function isPrivateHost(hostname: string): boolean {
-  return isPrivateAddress(hostname) || PRIVATE_NAME.test(withoutRoot(hostname));
+  const name = withoutRoot(hostname);
+  // Names are many and an address takes a URL parser.
+  return PRIVATE_NAME.test(name) || (!/\.[a-z]{2,}$/.test(name) && isPrivateAddress(name));
 }
 
 /** Without the dot of the root zone, which a hosts file does not have. */

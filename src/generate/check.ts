@@ -1,6 +1,7 @@
 // Steps 3 to 5 of a request: body, model, size. Nothing is reserved yet, but a request refused for
 // its body or for what it asks counts against the account's requests per minute.
 
+import { yieldToEventLoop } from '../async/yield.ts';
 import {
   decideOutputBound,
   requireFeatures,
@@ -20,6 +21,9 @@ import { requirePublicImages } from './image-addresses.ts';
 import type { CheckedRequest, GenerateDependencies, GenerationCall } from './pipeline-types.ts';
 import { sizePrompt, type UncountedRequest } from './size.ts';
 
+/** A shorter body takes less than 2 ms in all. */
+const LARGE_LENGTH = 131_072;
+
 export async function check(
   dependencies: GenerateDependencies,
   call: GenerationCall,
@@ -33,7 +37,9 @@ export async function check(
     const body = await call.readBody(entry);
     if (dependencies.inFlight.aborted()) throw new GatewayError('provider_unavailable');
     await entry.enter();
+    if (isLarge(body)) await yieldToEventLoop();
     const received = understand(call, facts, plan, body);
+    if (isLarge(body)) await yieldToEventLoop();
     const { turns } = received.request;
     if (hasImageAddress(turns)) {
       await requirePublicImages(dependencies.findPrivateHost, turns, body.value);
@@ -46,6 +52,11 @@ export async function check(
     await entry.refuse(error);
     throw error;
   }
+}
+
+/** Each step on a large body takes the event loop for some ms, so others get a turn between them. */
+function isLarge({ text }: ParsedBody): boolean {
+  return text.length >= LARGE_LENGTH;
 }
 
 /** Parses the body and resolves the model. Throws the refusal of either. */

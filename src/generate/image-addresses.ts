@@ -5,7 +5,7 @@ import { GatewayError, invalidRequest } from '../core/error.ts';
 import type { Turn } from '../core/generation.ts';
 import { withoutRoot } from '../core/private-address.ts';
 import type { FindPrivateHost } from '../upstream/image-hosts.ts';
-import { isImageAddress, PRIVATE_HOST_RULE } from '../wire/image-type.ts';
+import { hostOf, isImageAddress, PRIVATE_HOST_RULE } from '../wire/image-type.ts';
 
 /** Each new one is a lookup. */
 const HOSTS_MAX = 16;
@@ -17,7 +17,7 @@ export async function requirePublicImages(
   body: unknown,
 ): Promise<void> {
   const urls = addressesOf(turns);
-  const hosts = new Set(urls.map(hostOf));
+  const hosts = new Set(urls.map(nameOf));
   if (hosts.size > HOSTS_MAX) {
     throw new GatewayError('invalid_request', {
       message: `The images have addresses of more than ${HOSTS_MAX} hosts. Use fewer hosts, or send image data.`,
@@ -26,7 +26,7 @@ export async function requirePublicImages(
   }
   const found = await findPrivateHost([...hosts]);
   if (found === undefined) return;
-  const url = urls.find((each) => hostOf(each) === found);
+  const url = urls.find((each) => nameOf(each) === found);
   throw invalidRequest(pathOf(body, url) ?? 'messages', PRIVATE_HOST_RULE);
 }
 
@@ -37,7 +37,7 @@ function addressesOf(turns: readonly Turn[]): readonly string[] {
   );
 }
 
-const hostOf = (url: string): string => withoutRoot(URL.parse(url)?.hostname ?? '');
+const nameOf = (url: string): string => withoutRoot(hostOf(url) ?? '');
 
 /** Where a value is in a body, as in `messages[3].content[1].image_url.url`. */
 function pathOf(value: unknown, sought: unknown, path = ''): string | undefined {

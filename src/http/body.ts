@@ -9,6 +9,9 @@ import { parseBody } from '../wire/body.ts';
 import type { ParsedBody } from '../wire/format.ts';
 import { BODY_BYTES_MAX } from '../wire/limits.ts';
 
+/** Known to no client: see `weighJson`. */
+const SEED = crypto.getRandomValues(new Uint32Array(1))[0];
+
 /** A body that takes longer than this to arrive is a stalled sender. */
 const BODY_DEADLINE_MS = 30_000;
 
@@ -39,7 +42,7 @@ export async function readBody(
   }
   const bytes = await withinDeadline(reading, waiting);
   if (bytes.length > BODY_BYTES_MAX) throw new GatewayError('payload_too_large');
-  const body = parseBody(bytes);
+  const body = parseBody(bytes, SEED);
   discard(bytes);
   return body;
 }

@@ -27,6 +27,9 @@ const HEADER_LENGTH_MAX = 256;
 /** Data whose type says nothing. */
 const UNTYPED: readonly string[] = ['', 'application/octet-stream'];
 
+/** A name, by the letters of its last label, that a URL parser would not change. */
+const PLAIN_HOST = /^https?:\/\/((?:[a-z\d-]+\.)+[a-z]{2,})(?=[/?#]|$)/i;
+
 const NO_URL = 'must be an http, https or data URL';
 
 export const IMAGE_TYPES_RULE = 'must be a PNG, JPEG, GIF or WebP image';
@@ -78,10 +81,16 @@ export function imageFault(url: string): string | undefined {
 /** Parsers differ over user names and backslashes, so that a server could read another host. */
 function addressFault(url: string): string | undefined {
   const authority = /^https?:\/\/([^/?#\s]+)(?:[/?#]|$)/i.exec(url)?.[1];
-  const host = URL.parse(url)?.hostname;
-  if (authority === undefined || host === undefined) return NO_URL;
+  if (authority === undefined) return NO_URL;
   if (/[\\@]/.test(authority)) return 'must be an address without a user name or a backslash';
+  const host = hostOf(url);
+  if (host === undefined) return NO_URL;
   return isPrivateHost(host) ? PRIVATE_HOST_RULE : undefined;
+}
+
+/** The host of an address, as a URL parser writes it. */
+export function hostOf(url: string): string | undefined {
+  return PLAIN_HOST.exec(url)?.[1]?.toLowerCase() ?? URL.parse(url)?.hostname;
 }
 
 /** Whether any image is an address. */
