@@ -81,7 +81,16 @@ export async function openPipeline(
     alert,
   });
   const dependencies: GenerateDependencies = {
-    ...{ ...clocks, random: () => 0, limits, health, startTimer, startDeadline: startTimer, inFlight, alert },
+    ...{
+      ...clocks,
+      random: () => 0,
+      limits,
+      health,
+      startTimer,
+      startDeadline: startTimer,
+      inFlight,
+      alert,
+    },
     entrance: new RequestEntrance({ limits, bodyBytes: Infinity, monotonic: clock }),
     ledger: open.ledger,
     tokenizer: createTokenizer(
