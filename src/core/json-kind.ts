@@ -6,25 +6,37 @@ export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'n
 /** No tool's input nests deeper, and the runtime's parser has a bound as well. */
 const DEPTH_MAX = 1_024;
 
-const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
 const WORDS = { t: 'true', f: 'false', n: 'null' } as const;
-const ESCAPED = '"\\/bfnrt';
-const HEX_4 = /[\dA-Fa-f]{4}/y;
+
+/** The characters that an escape may have, but `u`. */
+const ESCAPED = new Set(Buffer.from('"\\/bfnrt'));
+const LETTER_U = 0x75;
 
 /** The kind of the one value in `text`; undefined if the text is not JSON, or nests too deep. */
 export function jsonKind(text: string): JsonKind | undefined {
   let at = skipBlanks(text, 0);
   const kind = kindAt(text, at);
-  /** The open arrays and objects, as what closes each. */
-  const closers: ('}' | ']')[] = [];
+  /** What closes each open array and object, and the last of them. */
+  const closers: number[] = [];
+  let closer: number | undefined;
   for (;;) {
-    const first = text[at];
-    if (first === '{' || first === '[') {
-      closers.push(first === '{' ? '}' : ']');
+    const first = text.charCodeAt(at);
+    if (first === OPEN_BRACE || first === OPEN_BRACKET) {
+      closer = first === OPEN_BRACE ? CLOSE_BRACE : CLOSE_BRACKET;
+      closers.push(closer);
       if (closers.length > DEPTH_MAX) return undefined;
       at = skipBlanks(text, at + 1);
-      if (text[at] !== closers.at(-1)) {
-        at = first === '{' ? nameEnd(text, at) : at;
+      if (text.charCodeAt(at) !== closer) {
+        at = first === OPEN_BRACE ? nameEnd(text, at) : at;
         if (at === -1) return undefined;
         continue;
       }
@@ -34,15 +46,15 @@ export function jsonKind(text: string): JsonKind | undefined {
       at = skipBlanks(text, at);
     }
     // A value has ended, or an empty array or object is about to.
-    while (closers.length > 0 && text[at] === closers.at(-1)) {
+    while (closer !== undefined && text.charCodeAt(at) === closer) {
       closers.pop();
+      closer = closers[closers.length - 1];
       at = skipBlanks(text, at + 1);
     }
-    const closer = closers.at(-1);
     if (closer === undefined) return at === text.length ? kind : undefined;
-    if (text[at] !== ',') return undefined;
+    if (text.charCodeAt(at) !== COMMA) return undefined;
     at = skipBlanks(text, at + 1);
-    if (closer === '}') at = nameEnd(text, at);
+    if (closer === CLOSE_BRACE) at = nameEnd(text, at);
     if (at === -1) return undefined;
   }
 }
@@ -76,38 +88,68 @@ function skipBlanks(text: string, start: number): number {
 
 /** Where the value behind a name begins; -1 if there is no name and colon. */
 function nameEnd(text: string, at: number): number {
-  const end = text[at] === '"' ? stringEnd(text, at) : -1;
+  const end = text.charCodeAt(at) === QUOTE ? stringEnd(text, at) : -1;
   if (end === -1) return -1;
   const colon = skipBlanks(text, end);
-  return text[colon] === ':' ? skipBlanks(text, colon + 1) : -1;
+  return text.charCodeAt(colon) === COLON ? skipBlanks(text, colon + 1) : -1;
 }
 
 /** Behind a string, number or word; -1 if there is none. */
 function scalarEnd(text: string, at: number): number {
+  if (text.charCodeAt(at) === QUOTE) return stringEnd(text, at);
   const first = text[at];
-  if (first === '"') return stringEnd(text, at);
   if (first === 't' || first === 'f' || first === 'n') {
     const word = WORDS[first];
     return text.startsWith(word, at) ? at + word.length : -1;
   }
-  NUMBER.lastIndex = at;
-  return NUMBER.test(text) ? NUMBER.lastIndex : -1;
+  return numberEnd(text, at);
+}
+
+/** An expression would cost a call for each number, of which a text may consist. */
+function numberEnd(text: string, start: number): number {
+  const first = text[start] === '-' ? start + 1 : start;
+  let at = text[first] === '0' ? first + 1 : digitsEnd(text, first);
+  if (at === first) return -1;
+  if (text[at] === '.') {
+    const fraction = at + 1;
+    at = digitsEnd(text, fraction);
+    if (at === fraction) return at - 1;
+  }
+  if (text[at] !== 'e' && text[at] !== 'E') return at;
+  const exponent = text[at + 1] === '-' || text[at + 1] === '+' ? at + 2 : at + 1;
+  const end = digitsEnd(text, exponent);
+  return end === exponent ? at : end;
+}
+
+function digitsEnd(text: string, start: number): number {
+  let at = start;
+  for (let code = text.charCodeAt(at); code >= 0x30 && code <= 0x39; ) {
+    at += 1;
+    code = text.charCodeAt(at);
+  }
+  return at;
 }
 
 /** Behind the string that opens at `start`; -1 if it does not end, or is no JSON. */
 function stringEnd(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    if (code === 0x22) return at + 1;
+    if (code === QUOTE) return at + 1;
     if (code < 0x20) return -1;
-    if (code !== 0x5c) continue;
+    if (code !== BACKSLASH) continue;
     at += 1;
-    const escaped = text[at];
-    if (escaped === 'u') {
-      HEX_4.lastIndex = at + 1;
-      if (!HEX_4.test(text)) return -1;
+    const escaped = text.charCodeAt(at);
+    if (escaped === LETTER_U) {
+      for (let digit = 1; digit <= 4; digit += 1) {
+        if (!isHex(text.charCodeAt(at + digit))) return -1;
+      }
       at += 4;
-    } else if (escaped === undefined || !ESCAPED.includes(escaped)) return -1;
+    } else if (!ESCAPED.has(escaped)) return -1;
   }
   return -1;
+}
+
+function isHex(code: number): boolean {
+  const letter = code | 0x20;
+  return (code >= 0x30 && code <= 0x39) || (letter >= 0x61 && letter <= 0x66);
 }

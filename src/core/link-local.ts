@@ -22,12 +22,16 @@ const EMBEDDED_V4 = /^\[(?:::ffff:|64:ff9b::)([0-9a-f]{1,4}):([0-9a-f]{1,4})\]$/
  * (`0xa9fea9fe`), or IPv6 with or without brackets and zone. False for host names.
  */
 export function isLinkLocal(address: string): boolean {
+  const host = canonicalHost(address);
+  return host !== undefined && isForbidden(host);
+}
+
+/** As the URL parser prints it, and IPv4 inside IPv6 by itself; undefined for what is no host. */
+export function canonicalHost(address: string): string | undefined {
   const bare = address.replace(/^\[(.*)\]$/, '$1').replace(/%.*$/, '');
   const host = URL.parse(`http://${bare.includes(':') ? `[${bare}]` : bare}/`)?.hostname;
-  if (host === undefined) return false;
-  const embedded = EMBEDDED_V4.exec(host);
-  if (embedded !== null) return isForbidden(embeddedV4(embedded[1] ?? '', embedded[2] ?? ''));
-  return isForbidden(host);
+  const embedded = EMBEDDED_V4.exec(host ?? '');
+  return embedded === null ? host : embeddedV4(embedded[1] ?? '', embedded[2] ?? '');
 }
 
 function isForbidden(host: string): boolean {

@@ -23,8 +23,11 @@ export const SHARED_CHOICES = {
   blankStops: ['send', 'hold'],
   /** Which tool-call ids are accepted; others are rewritten in both the call and its result. */
   toolIds: ['any', 'word', 'nine'],
-  /** Whether images may be URLs, or have to be data URLs. */
-  imageUrls: ['any', 'data'],
+  /**
+   * Which images may be addresses, which the server fetches; others have to be data. `public`: any, if
+   * the server's own address is public, so that no customer reaches what is beside it.
+   */
+  imageUrls: ['public', 'any', 'data'],
   /**
    * How the server counts images in tokens. `tiles`: OpenAI's for most models. `patches`: OpenAI's
    * for its mini and nano models. `area`: Anthropic's. `large_area`: Anthropic's since Opus 4.7.
@@ -87,7 +90,7 @@ export const SHARED: SharedProfile = {
   stopWhenReasoning: 'send',
   blankStops: 'send',
   toolIds: 'any',
-  imageUrls: 'any',
+  imageUrls: 'public',
   imageTokens: 'tiles',
   thinkingShown: 'part',
   closing: 'unknown',

@@ -1,6 +1,7 @@
 // Steps 3 to 5 of a request: body, model, size. Nothing is reserved yet, but a request refused for
 // its body or for what it asks counts against the account's requests per minute.
 
+import { yieldToEventLoop } from '../async/yield.ts';
 import {
   decideOutputBound,
   requireFeatures,
@@ -15,8 +16,13 @@ import { priceAt } from '../core/price-book.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
 import { requireForKey } from '../identity/key-bounds.ts';
 import type { ParsedBody } from '../wire/format.ts';
+import { hasImageAddress } from '../wire/image-type.ts';
+import { requirePublicImages } from './image-addresses.ts';
 import type { CheckedRequest, GenerateDependencies, GenerationCall } from './pipeline-types.ts';
 import { sizePrompt, type UncountedRequest } from './size.ts';
+
+/** A shorter body takes less than 2 ms in all. */
+const LARGE_LENGTH = 131_072;
 
 export async function check(
   dependencies: GenerateDependencies,
@@ -31,7 +37,13 @@ export async function check(
     const body = await call.readBody(entry);
     if (dependencies.inFlight.aborted()) throw new GatewayError('provider_unavailable');
     await entry.enter();
+    if (isLarge(body)) await yieldToEventLoop();
     const received = understand(call, facts, plan, body);
+    if (isLarge(body)) await yieldToEventLoop();
+    const { turns } = received.request;
+    if (hasImageAddress(turns)) {
+      await requirePublicImages(dependencies.findPrivateHost, turns, body.value);
+    }
     const { asked, promptTokens } = await sizePrompt(dependencies, received);
     const checked = withPrice(asked, promptTokens);
     entry.leave();
@@ -40,6 +52,11 @@ export async function check(
     await entry.refuse(error);
     throw error;
   }
+}
+
+/** Each step on a large body takes the event loop for some ms, so others get a turn between them. */
+function isLarge({ text }: ParsedBody): boolean {
+  return text.length >= LARGE_LENGTH;
 }
 
 /** Parses the body and resolves the model. Throws the refusal of either. */

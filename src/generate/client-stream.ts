@@ -5,34 +5,30 @@
 const WAITING_BYTES_MAX = 65_536;
 
 /**
- * How long a client may stall without reading. After that its connection is closed, because an idle
- * reader would keep a slot and a hold forever.
+ * How long a client may stall without reading. After that its connection is closed, because its
+ * upstream waits with it, and has a place less for other accounts.
  */
-const STALL_MS = 60_000;
+const STALL_MS = 10_000;
 
 /**
- * And how long in all. While a client stalls, its upstream waits too: a reader that took a little
- * each minute would reach the upstream's total time, and with it the end of an answer whose report
- * is never read.
+ * What a client takes gives it time again, up to `STALL_MS`: one that reads 16 KB/s is never cut, and
+ * one that takes a little each time is.
  */
-const STALLS_MS = 600_000;
+const TAKEN_BYTES_PER_MS = 16;
 
 const UTF8 = new TextEncoder();
 
 export type ClientStream = ReturnType<typeof createClientStream>;
 
 /** `onGone` is called once if the client disconnects before `close`. It must not throw. */
-export function createClientStream(
-  onGone: () => void,
-  { stallMs, stallsMs } = { stallMs: STALL_MS, stallsMs: STALLS_MS },
-) {
+export function createClientStream(onGone: () => void, stallMs = STALL_MS) {
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   /** Resolved when there is room again. Every blocked writer waits for it, heartbeats included. */
   let room: PromiseWithResolvers<void> | undefined;
   let stalled: Timer | undefined;
   let stalledAt = 0;
-  /** What is left of `stallsMs`. */
-  let patienceMs = stallsMs;
+  /** How long it may still stall. */
+  let patienceMs = stallMs;
   let state: 'open' | 'closed' | 'gone' = 'open';
 
   /** Wakes a writer that waits for the client, so that it can write the final events. */
@@ -71,11 +67,12 @@ export function createClientStream(
   const send = (bytes: Uint8Array): Promise<void> | undefined => {
     if (controller === undefined) return undefined;
     controller.enqueue(bytes);
-    if ((controller.desiredSize ?? 1) > 0) return undefined;
     if (room === undefined) {
+      patienceMs = Math.min(stallMs, patienceMs + bytes.length / TAKEN_BYTES_PER_MS);
+      if ((controller.desiredSize ?? 1) > 0) return undefined;
       room = Promise.withResolvers();
       stalledAt = performance.now();
-      stalled = setTimeout(cutStalled, Math.min(stallMs, Math.max(0, patienceMs)));
+      stalled = setTimeout(cutStalled, Math.max(0, patienceMs));
     }
     return room.promise;
   };

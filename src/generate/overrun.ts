@@ -38,7 +38,8 @@ export function createOverrun(
       for (const piece of events.flatMap(pieces)) {
         meter.push(piece);
         held.push(piece);
-        if (meter.tokens() > most) {
+        // An exact count of a word without an end would repeat for each of its pieces.
+        if (meter.atMost(0) > most && meter.tokens() > most) {
           upstream.abort();
           return drop();
         }

@@ -18,6 +18,7 @@ import type { AccountLimits } from '../limits/contract.ts';
 import type { ReasoningStore } from '../reasoning/reasoning.ts';
 import type { StartAttempt } from '../upstream/attempt.ts';
 import type { Health } from '../upstream/health.ts';
+import type { FindPrivateHost } from '../upstream/image-hosts.ts';
 import type { StartTimer } from '../upstream/timer.ts';
 import type { ClientFormat, ParsedBody } from '../wire/format.ts';
 import type { RequestEntrance } from './entrance.ts';
@@ -42,6 +43,7 @@ export type GenerateDependencies = {
   readonly reasoning: ReasoningStore | undefined;
   readonly startAttempt: StartAttempt;
   readonly health: Health;
+  readonly findPrivateHost: FindPrivateHost;
   readonly startTimer: StartTimer;
   /** The same by one shared timer, up to a sweep late: for what most requests never wait for. */
   readonly startDeadline: StartTimer;

@@ -28,6 +28,7 @@ import type { ListDependencies } from './lists.ts';
 import type { OperatorAccess } from './operator-access.ts';
 import { refusalOf, respondError } from './respond.ts';
 import type { Tallies, Tally } from './tally.ts';
+import { type CountVisit, LATE_MS } from './visit-count.ts';
 
 export type HandlerDependencies = {
   /** The current operator state. */
@@ -42,6 +43,7 @@ export type HandlerDependencies = {
   readonly clock: () => number;
   readonly deadlines: Deadlines;
   readonly trustedProxies: NetworkSet;
+  readonly countVisit: CountVisit;
   /** Why this process cannot serve now; empty if it can. */
   readonly problems: () => Promise<readonly string[]>;
   /** Problems that affect only single accounts, without naming them. */
@@ -156,9 +158,7 @@ export class Exchange {
 
   /** The network address of the client, as far as proxies can be trusted. */
   address(): string {
-    const { request, server, dependencies } = this;
-    const forwarded = request.headers.get('x-forwarded-for');
-    return clientAddress(socketAddressOf(request, server), forwarded, dependencies.trustedProxies);
+    return addressOf(this.request, this.server, this.dependencies.trustedProxies);
   }
 
   /**
@@ -242,7 +242,10 @@ export function refuse(
   tally.answered(response.status, error.code);
   if (tally.answer === undefined || tally.answer.counted)
     noteRefusal(dependencies, exchange, error);
-  return beforeClosing(request, response, dependencies);
+  const closing = beforeClosing(request, response, dependencies);
+  // Without a valid key: see `visits.ts`.
+  const isOver = error.status === 401 && dependencies.countVisit(exchange.address()) !== undefined;
+  return isOver ? Bun.sleep(LATE_MS).then(() => closing) : closing;
 }
 
 /** Other requests are in the books. */
@@ -258,6 +261,16 @@ function noteRefusal(
     keyId: tally.keyId ?? caller?.keyId,
     model: tally.model,
   });
+}
+
+/** The network address of a client, as far as proxies can be trusted. */
+export function addressOf(
+  request: Request,
+  server: AskedServer | null,
+  trustedProxies: NetworkSet,
+): string {
+  const forwarded = request.headers.get('x-forwarded-for');
+  return clientAddress(socketAddressOf(request, server), forwarded, trustedProxies);
 }
 
 /** Empty if the runtime does not know it. */

@@ -113,6 +113,9 @@ export class Recording {
   }
 }
 
+/** A recorded answer waits in memory and holds no place at an upstream. */
+const STALL_MS = 60_000;
+
 /** The headers that belong to one response, and not to the answer. */
 const OWN_HEADERS = /^(?:x-ratelimit-.*|connection|content-length|date)$/;
 
@@ -152,7 +155,7 @@ export function serveReader(
   onEnd: () => void,
   write: (client: ClientStream) => Promise<void>,
 ): ClientStream {
-  const client = createClientStream(onEnd);
+  const client = createClientStream(onEnd, STALL_MS);
   const run = async (): Promise<void> => {
     await write(client);
     if (client.gone()) return;

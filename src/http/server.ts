@@ -22,6 +22,7 @@ import { answerOnce } from './keyed-request.ts';
 import { listKeys, listModels, showAccount, showBill, showModel } from './lists.ts';
 import { answerMetrics, answerReady, underOwnName } from './probes.ts';
 import { type ApiRoute, ROUTES } from './routes.ts';
+import { bounded, paced } from './visits.ts';
 
 /** The runtime's own backstop; our 2 MB limit applies first and answers in the envelope. */
 const RUNTIME_BODY_BYTES_MAX = 1_073_741_824;
@@ -68,8 +69,10 @@ export function startConsole(
   address: Address,
 ): GatewayServer {
   const { version } = dependencies;
-  const pages = underOwnName(dependencies, console);
-  const docs = underOwnName(dependencies, dependencies.docs.operators);
+  const mount = (answer: Mount): Mount =>
+    underOwnName(dependencies, bounded(dependencies, answer, 'console'));
+  const pages = mount(console);
+  const docs = mount(dependencies.docs.operators);
   const { ready, metrics } = probesOf(dependencies);
   const app = new Elysia({ strictPath: true, handler: { standardHostname: false } })
     .onError(() => new Response(null, { status: 404 }))
@@ -106,7 +109,10 @@ function listening(app: AnyElysia, { reusePort = false, ...address }: Address): 
 
 function probesOf(dependencies: ServerDependencies): Record<'ready' | 'metrics', Mount> {
   return {
-    ready: underOwnName(dependencies, (...asked) => answerReady(dependencies, ...asked)),
+    ready: paced(
+      dependencies,
+      underOwnName(dependencies, (...asked) => answerReady(dependencies, ...asked)),
+    ),
     metrics: underOwnName(dependencies, (...asked) => answerMetrics(dependencies, ...asked)),
   };
 }
@@ -120,7 +126,10 @@ type Asked = {
 type RouteHandler = (asked: Asked) => Response | Promise<Response>;
 
 function createApp(dependencies: ServerDependencies) {
-  const { dashboard, docs, site } = dependencies;
+  const site = bounded(dependencies, dependencies.site);
+  const dashboard = bounded(dependencies, dependencies.dashboard);
+  const docs = bounded(dependencies, dependencies.docs.customers);
+  const elsewhere = bounded(dependencies, (...asked) => answerElsewhere(dependencies, ...asked));
   const app = new Elysia({
     precompile: true,
     strictPath: true,
@@ -136,15 +145,13 @@ function createApp(dependencies: ServerDependencies) {
     app
       .all('/dashboard', ({ request, server }) => dashboard(request, server), { parse: 'none' })
       .all('/dashboard/*', ({ request, server }) => dashboard(request, server), { parse: 'none' })
-      .all('/docs', ({ request, server }) => docs.customers(request, server), { parse: 'none' })
-      .all('/docs/*', ({ request, server }) => docs.customers(request, server), { parse: 'none' })
+      .all('/docs', ({ request, server }) => docs(request, server), { parse: 'none' })
+      .all('/docs/*', ({ request, server }) => docs(request, server), { parse: 'none' })
       // The path of a base URL that lacks /v1, too.
       .get('/models', ({ request, server }) =>
-        isBrowser(request) ? site(request, server) : answerElsewhere(dependencies, request, server),
+        isBrowser(request) ? site(request, server) : elsewhere(request, server),
       )
-      .all('/*', ({ request, server }) => answerElsewhere(dependencies, request, server), {
-        parse: 'none',
-      })
+      .all('/*', ({ request, server }) => elsewhere(request, server), { parse: 'none' })
   );
 }
 
@@ -157,7 +164,10 @@ function handlersOf(
   dependencies: ServerDependencies,
   serverOf: () => RuntimeServer | null,
 ): Readonly<Record<ApiRoute, RouteHandler>> {
-  const { version, openapi, site } = dependencies;
+  const { version } = dependencies;
+  const openapi = bounded(dependencies, dependencies.openapi);
+  const site = bounded(dependencies, dependencies.site);
+  const health = paced(dependencies, async () => Response.json({ status: 'ok', version }));
   const { ready, metrics } = probesOf(dependencies);
   const open = (request: Request, server: RuntimeServer | null, route: RouteName) =>
     new Exchange(dependencies, request, server, chatFormat, route);
@@ -195,7 +205,7 @@ function handlersOf(
       answerList(dependencies, open(request, server, 'receipt'), (lists, facts) =>
         showBill(lists, facts, params['request_id'] ?? ''),
       ),
-    health: () => Response.json({ status: 'ok', version }),
+    health: ({ request, server }) => health(request, server),
     ready: ({ request, server }) => ready(request, server),
     openapi: ({ request, server }) => openapi(request, server),
     service: ({ request, server }) =>

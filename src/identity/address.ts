@@ -184,3 +184,9 @@ export function clientAddress(
 function withoutPort(hop: string): string {
   return hop.replace(/^(\d+\.\d+\.\d+\.\d+|\[[^\]]*\]):\d{1,5}$/, '$1');
 }
+
+/** An IPv4 address, or the 64 bits of an IPv6 one that a household has to itself. */
+export function networkGroup(address: string): string {
+  if (!address.includes(':')) return address;
+  return normaliseNetwork(`${address}/64`) ?? address;
+}

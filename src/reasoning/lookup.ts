@@ -50,10 +50,11 @@ export class LookupBudget {
   }
 
   takeInput(text: string): boolean {
-    const most = { depth: INPUT_DEPTH_MAX, members: this.#parts, values: this.#parts };
+    const left = this.#parts;
+    const most = { depth: INPUT_DEPTH_MAX, members: left, values: left, words: left };
     const { excess, members, values } = weighJson(Buffer.from(text), most);
     const parts = members + values;
-    if (excess !== undefined || parts > this.#parts) return false;
+    if (excess !== undefined || parts > left) return false;
     this.#parts -= parts;
     return true;
   }

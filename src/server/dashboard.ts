@@ -9,9 +9,9 @@ import type { ConsoleDependencies, DashboardDependencies } from '../dashboard/de
 import type { DashboardApp } from '../dashboard/edge/app.ts';
 import type { GuardDependencies } from '../dashboard/edge/guard.ts';
 import type { RouteStanding } from '../dashboard/edge/route.ts';
-import { type Load, type Mount, type RuntimeServer, socketAddressOf } from '../http/exchange.ts';
+import { addressOf, type Load, type Mount, type RuntimeServer } from '../http/exchange.ts';
 import { forgetIdempotent } from '../idempotency/store.ts';
-import { clientAddress, type NetworkSet } from '../identity/address.ts';
+import type { NetworkSet } from '../identity/address.ts';
 import type { SignIn } from '../identity/sign-in/contract.ts';
 import { signInSecret } from '../identity/sign-in/secret.ts';
 import { createSignIn } from '../identity/sign-in/sign-in.ts';
@@ -96,11 +96,7 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
       standing,
       isOpen,
       address: (request, server) =>
-        clientAddress(
-          socketAddressOf(request, server as RuntimeServer | null),
-          request.headers.get('x-forwarded-for'),
-          trustedProxies,
-        ),
+        addressOf(request, server as RuntimeServer | null, trustedProxies),
       origin,
       isReadOnly: () => options.serving.file?.loss() !== undefined,
       isHttps: () => isHttps(config),

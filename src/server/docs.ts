@@ -1,13 +1,20 @@
 // Serves the documentation: the customers' part on the public listener, the operators' part in the
 // console. Loaded at the first visit of either.
 
+import { targetOf } from '../core/request-target.ts';
 import type { Service } from '../core/service.ts';
+import type { DashboardApp } from '../dashboard/edge/app.ts';
 import { createServiceFiles } from '../dashboard/edge/service-files.ts';
 import type { DocFace, DocPart } from '../docs/page.ts';
+import { createMinuteBudgets } from '../generate/minute-budget.ts';
 import type { Mount } from '../http/exchange.ts';
 import { type PageMountOptions, pageMounts } from './lazy-app.ts';
 
+const SEARCH_MS_PER_MINUTE = 3_000;
+
 export type ServingDocsOptions = PageMountOptions & {
+  /** Milliseconds of a clock that never jumps. */
+  readonly monotonic: () => number;
   readonly service: () => Service;
   /** Whether a request has the session of a customer. */
   readonly isCustomer: (headers: Headers) => Promise<boolean>;
@@ -24,7 +31,14 @@ export function createServingDocs(options: ServingDocsOptions): Readonly<Record<
         import('../docs/load.ts'),
       ]);
       const face = part === 'customers' ? { face: faceOf(service) } : {};
-      return createDocSite({ part, docs: await loadDocs(), publicUrl: url, headers, ...face });
+      const site = createDocSite({
+        part,
+        docs: await loadDocs(),
+        publicUrl: url,
+        headers,
+        ...face,
+      });
+      return boundSearch(site, options.monotonic, headers);
     });
 
   const customers = mountPart('customers');
@@ -37,6 +51,32 @@ export function createServingDocs(options: ServingDocsOptions): Readonly<Record<
       const location = '/dashboard/sign-in';
       return new Response(null, { status: 303, headers: { ...headers(), location } });
     },
+  };
+}
+
+/**
+ * Searches of all networks take at most a twentieth of the event loop. Each is charged the time of
+ * the one before, because its own is not known before it ran.
+ */
+export function boundSearch(
+  site: DashboardApp,
+  monotonic: () => number,
+  headers: () => Readonly<Record<string, string>>,
+): DashboardApp {
+  const budget = createMinuteBudgets(monotonic);
+  let lastMs = 0;
+  return async (request, server) => {
+    if (!targetOf(request).pathname.endsWith('/search')) return site(request, server);
+    const seconds = budget.claim('searches', SEARCH_MS_PER_MINUTE, lastMs);
+    if (seconds !== undefined) {
+      const message = `Too many searches at once. Try again in ${seconds} seconds.`;
+      const sent = { ...headers(), 'cache-control': 'no-store', 'retry-after': String(seconds) };
+      return new Response(message, { status: 429, headers: sent });
+    }
+    const startedAt = monotonic();
+    const response = site(request, server);
+    lastMs = monotonic() - startedAt;
+    return response;
   };
 }
 

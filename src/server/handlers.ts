@@ -8,6 +8,7 @@ import { createIdempotency } from '../http/idempotency.ts';
 import { createKnownHosts } from '../http/known-hosts.ts';
 import { createOperatorAccess } from '../http/operator-access.ts';
 import { createTallies } from '../http/tally.ts';
+import { createVisitCount } from '../http/visit-count.ts';
 import { createAccess, createPlaygroundAccess } from '../identity/access.ts';
 import { createNetworkSet } from '../identity/address.ts';
 import { boundKeyRecords } from '../operations/key-bounds.ts';
@@ -69,6 +70,7 @@ export function createHandlers(options: HandlerOptions): OwnHandlers {
     clock,
     deadlines,
     trustedProxies,
+    countVisit: createVisitCount(createMinuteBudgets(monotonic)),
     hasRoom: pipeline.hasRoom,
     touchKey: (keyId, from) => activity.touch(keyId, clock(), from),
     onInternal: generation.onInternal,

@@ -19,6 +19,7 @@ import { createUpstreamClient } from '../upstream/client.ts';
 import { answerDemo } from '../upstream/demo.ts';
 import { createDescriptors } from '../upstream/descriptors.ts';
 import { createHealth } from '../upstream/health.ts';
+import { createImageHosts, imageLookup } from '../upstream/image-hosts.ts';
 import { createProbe } from '../upstream/probe.ts';
 import { systemLookup } from '../upstream/resolver.ts';
 import { startTimer } from '../upstream/timer.ts';
@@ -92,6 +93,7 @@ export async function createServingPipeline(options: ServingPipelineOptions) {
     reasoning: config.reasoningStore === 'on' ? reasoning : undefined,
     startAttempt,
     health,
+    findPrivateHost: createImageHosts({ lookup: imageLookup, monotonic }),
     startTimer,
     startDeadline: deadlines.start,
     inFlight,

@@ -102,7 +102,7 @@ export function createServingSurface(options: ServingSurfaceOptions): ServingSur
     upstreams,
     dashboard: pages.dashboard,
     docs: createServingDocs({
-      ...{ config, observation, port },
+      ...{ config, observation, port, monotonic: options.monotonic },
       service: () => live.current().service,
       isCustomer: pages.isCustomer,
     }),

@@ -17,6 +17,7 @@ import type { UpstreamProfile } from '../core/profile.ts';
 import type { Candidate } from '../core/route.ts';
 import type { TraceHeaders } from '../core/trace.ts';
 import type { UpstreamDialect } from '../wire/format.ts';
+import { hasImageAddress } from '../wire/image-type.ts';
 import { chosenParameter } from '../wire/upstream/chosen.ts';
 import { dialectOf } from '../wire/upstream/dialect.ts';
 import { hideWords } from '../wire/upstream/hide-words.ts';
@@ -92,6 +93,8 @@ export function createAttempts(dependencies: AttemptDependencies): StartAttempt 
 
   return (options) => new UpstreamAttempt(dependencies, headersOf, options);
 }
+
+const FOR_PUBLIC = { isForPublic: true } as const;
 
 class UpstreamAttempt implements Attempt {
   readonly candidate: Candidate;
@@ -196,6 +199,7 @@ class UpstreamAttempt implements Attempt {
       connectMs: timeouts.connectMs,
       newConnection,
       trace,
+      ...(profile.imageUrls === 'public' && hasImageAddress(request.turns) && FOR_PUBLIC),
       signal: this.#call,
     });
   }

@@ -3,6 +3,8 @@
 // elsewhere. An aborting caller never waits for the runtime. It selects the transport of each call.
 
 import { isFailure, type UpstreamFailure } from '../core/failure.ts';
+import { isPrivateAddress } from '../core/private-address.ts';
+import { unsupported } from '../wire/upstream/failure.ts';
 import { createAuthorize } from './authorize.ts';
 import { createFetchClient, readAnswer, whenAborted } from './fetch-client.ts';
 import { createResolver } from './resolver.ts';
@@ -22,6 +24,10 @@ import {
  * afterwards.
  */
 export type ClosingUpstreamClient = UpstreamClient & { readonly close: () => void };
+
+const PRIVATE = unsupported(
+  'this upstream has a private address and takes images only as data; where addresses are meant, set image_urls = "any" in its profile',
+);
 
 export function createUpstreamClient(
   dependencies: UpstreamClientDependencies,
@@ -50,19 +56,34 @@ export function createUpstreamClient(
     return runtime.send(upstream, call, isProxied).finally(descriptors.returned);
   }
 
+  /** Of a name that does not resolve here, a proxy knows the address. */
+  async function isPrivate({ baseUrl }: RemoteUpstream): Promise<boolean> {
+    const host = URL.parse(baseUrl)?.hostname.replace(/^\[(.*)\]$/, '$1') ?? '';
+    const addresses = await transport.resolver.resolve(host, true);
+    return !isFailure(addresses) && addresses.some(isPrivateAddress);
+  }
+
+  function send(call: UpstreamRequest): Promise<UpstreamAnswer | UpstreamFailure> {
+    const { upstream } = call;
+    if (upstream.dialect === 'demo') {
+      const answer = readAnswer(answerDemo(call.body), whenAborted(call.signal), clock);
+      return Promise.resolve(answer);
+    }
+    const ready = authorize(upstream, call);
+    if (!(ready instanceof Promise)) return transmit(upstream, ready);
+    return Promise.race([ready, whenAborted(call.signal)]).then((authorized) => {
+      if (call.signal.aborted) return UNCONNECTED;
+      return isFailure(authorized) ? authorized : transmit(upstream, authorized);
+    });
+  }
+
   return {
     send(call) {
-      const { upstream } = call;
-      if (upstream.dialect === 'demo') {
-        const answer = readAnswer(answerDemo(call.body), whenAborted(call.signal), clock);
-        return Promise.resolve(answer);
-      }
-      const ready = authorize(upstream, call);
-      if (!(ready instanceof Promise)) return transmit(upstream, ready);
-      return Promise.race([ready, whenAborted(call.signal)]).then((authorized) => {
-        if (call.signal.aborted) return UNCONNECTED;
-        return isFailure(authorized) ? authorized : transmit(upstream, authorized);
-      });
+      const { upstream, signal } = call;
+      if (call.isForPublic !== true || upstream.dialect === 'demo') return send(call);
+      return Promise.race([isPrivate(upstream), whenAborted(signal)]).then((found) =>
+        found === true ? PRIVATE : send(call),
+      );
     },
     close: sockets.close,
   };

@@ -1,7 +1,8 @@
 // Limits the concurrent requests at an upstream, with a short queue for more. Waits are bounded,
 // and a request that leaves is removed immediately. A free place goes to the account with the
 // fewest, then to the first in the queue. While two or more accounts are active, none may use more
-// than three quarters of the places, so one account's slow requests cannot take them all.
+// than three quarters of the places, so one account's slow requests cannot take them all; and an
+// eighth of them is left to accounts that have none, so that a few accounts cannot either.
 // `health.ts` has one gate for each upstream.
 
 import { takeOff } from '../core/counts.ts';
@@ -11,6 +12,9 @@ import type { StartTimer } from './timer.ts';
 
 /** An account without requests for this long no longer counts as active. */
 const PRESENT_MS = 60_000;
+
+/** The part of the places that is left to accounts that have none. */
+const NEWCOMERS = 8;
 
 export type Waiting = {
   /** Whether a place was free in time; false for a request that left. */
@@ -35,8 +39,12 @@ export function createGate(startTimer: StartTimer, monotonic: () => number) {
     const isAlone = senders.othersAt(account) <= monotonic() - PRESENT_MS;
     return isAlone ? all : Math.max(Math.floor(all * 0.75), 1);
   };
-  const mayEnter = (account: string): boolean =>
-    inFlight < maxInFlight && heldBy(account) < shareOf(account, maxInFlight);
+  const mayEnter = (account: string): boolean => {
+    const own = heldBy(account);
+    const share = shareOf(account, maxInFlight);
+    const left = own === 0 || share === maxInFlight ? 0 : Math.floor(maxInFlight / NEWCOMERS);
+    return inFlight < maxInFlight - left && own < share;
+  };
   const take = (account: string): void => {
     inFlight += 1;
     held.set(account, heldBy(account) + 1);

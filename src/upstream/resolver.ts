@@ -6,6 +6,7 @@ import { isIP } from 'node:net';
 import { withTimeout } from '../async/timeout.ts';
 import type { UpstreamFailure } from '../core/failure.ts';
 import { isLinkLocal } from '../core/link-local.ts';
+import { putLast } from '../core/recent.ts';
 
 /** In the order of the system's resolver, best first. */
 export type Lookup = (hostname: string) => Promise<readonly string[]>;
@@ -30,6 +31,9 @@ const UNRESOLVED: UpstreamFailure = {
   phase: 'connect',
   detail: 'its host name could not be resolved',
 };
+
+/** Customers name the hosts of images. Above this many, the one resolved longest ago is forgotten. */
+const NAMES_MAX = 2_000;
 
 type Known = { readonly addresses: readonly string[]; readonly until: number };
 
@@ -57,7 +61,7 @@ export function createResolver(dependencies: {
       .then((addresses) => {
         pending.delete(hostname);
         if (addresses.length === 0) return known.get(hostname)?.addresses;
-        known.set(hostname, { addresses, until: monotonic() + FRESH_MS });
+        putLast(known, hostname, { addresses, until: monotonic() + FRESH_MS }, NAMES_MAX);
         return addresses;
       });
     pending.set(hostname, answer);

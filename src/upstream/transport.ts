@@ -57,6 +57,8 @@ export type UpstreamRequest = {
   /** Set after a kept-alive connection broke under this request. */
   readonly newConnection?: boolean | undefined;
   readonly trace?: TraceHeaders | undefined;
+  /** It is not for a server with a private address. */
+  readonly isForPublic?: boolean;
   readonly signal: StopSignal;
 };
 

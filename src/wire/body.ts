@@ -11,11 +11,11 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * Parses a request body. The returned text is the one that was parsed. Throws `invalid_request`
- * without a `param`, because invalid JSON has no fields to name.
+ * without a `param`, because invalid JSON has no fields to name. `seed`: see `weighJson`.
  */
-export function parseBody(bytes: Uint8Array): ParsedBody {
+export function parseBody(bytes: Uint8Array, seed = 0): ParsedBody {
   if (bytes.length === 0) throw refuse('The request body is empty. Send a JSON object.');
-  checkWeight(bytes);
+  checkWeight(bytes, seed);
   const text = repairSurrogates(decode(bytes));
   try {
     return { value: JSON.parse(text), text };
@@ -36,10 +36,11 @@ const EXCESSES = {
   depth: `nests deeper than ${JSON_WEIGHT_MAX.depth} levels`,
   members: `has more than ${JSON_WEIGHT_MAX.members} object members; a name that is a number counts as up to 1,000`,
   values: `has more than ${JSON_WEIGHT_MAX.values} values`,
+  words: `has more than ${JSON_WEIGHT_MAX.words} different names of members and short strings`,
 };
 
-function checkWeight(bytes: Uint8Array): void {
-  const { excess } = weighJson(bytes, JSON_WEIGHT_MAX);
+function checkWeight(bytes: Uint8Array, seed: number): void {
+  const { excess } = weighJson(bytes, JSON_WEIGHT_MAX, seed);
   if (excess !== undefined) throw refuse(`The request body ${EXCESSES[excess]}.`);
 }
 

@@ -4,6 +4,9 @@ export const BODY_BYTES_MAX = 2_097_152;
 export const MESSAGES_MAX = 200;
 /** Characters are Unicode code points, summed over the text parts of one message. */
 export const MESSAGE_TEXT_MAX = 1_000_000;
+/** Of a request: more than any vendor takes, and some ms of work. */
+export const IMAGES_MAX = 2_000;
+export const CALLS_MAX = 4_096;
 export const TOOLS_MAX = 128;
 export const STOP_MAX = 16;
 export const USER_MAX = 256;

@@ -2,7 +2,9 @@
 // tool result directly after its call, no call without a result. It must never lose text, and never
 // rewrite turns that an answer has already followed, because upstreams cache prompt prefixes.
 
+import { type GatewayError, invalidRequest } from '../core/error.ts';
 import type { SystemTurn, TextPart, ToolTurn, Turn, UserTurn } from '../core/generation.ts';
+import { CALLS_MAX, IMAGES_MAX } from './limits.ts';
 
 /** Replaces an image in a tool result, which can only be text; a user turn carries the image. */
 export const TOOL_IMAGE_MARK = '[An image of this result follows in the next user message.]';
@@ -26,9 +28,27 @@ type Exchange = {
  * Appending an assistant turn to the list leaves the earlier turns unchanged.
  */
 export function assembleTurns(entries: readonly Turn[]): Assembled {
+  requireFew(entries);
   const assembly = new Assembly();
   for (const entry of resultsFirst(entries)) assembly.add(entry);
   return assembly.end();
+}
+
+/** Throws if the writers of an upstream's request would take too long. */
+function requireFew(entries: readonly Turn[]): void {
+  let images = 0;
+  let calls = 0;
+  for (const entry of entries) {
+    if (entry.role === 'assistant') calls += entry.toolCalls.length;
+    if (entry.role !== 'user') continue;
+    for (const part of entry.parts) if (part.kind === 'image') images += 1;
+  }
+  if (images > IMAGES_MAX) throw tooMany(images, 'images', IMAGES_MAX);
+  if (calls > CALLS_MAX) throw tooMany(calls, 'tool calls', CALLS_MAX);
+}
+
+function tooMany(count: number, what: string, most: number): GatewayError {
+  return invalidRequest('messages', `has ${count} ${what}; at most ${most} are allowed`);
 }
 
 type Assembled = { readonly system: string; readonly turns: readonly Turn[] };

@@ -450,3 +450,66 @@ describe('an account without a free slot', () => {
     leave.abort();
   });
 });
+
+describe('a body that would take long to read or to write', () => {
+  const user = (content: unknown) => ({ role: 'user', content });
+  const many = <T>(count: number, of: (index: number) => T): T[] =>
+    Array.from({ length: count }, (_, index) => of(index));
+  const named = (count: number) => Object.fromEntries(many(count, (index) => [`name ${index}`, 1]));
+  const image = { type: 'image_url', image_url: 'data:image/png;base64,AAAA' };
+  const block = { type: 'image', source: { type: 'base64', data: 'iVBORw0KGgo=' } };
+  const call = (index: number) => ({
+    id: `call_${index}`,
+    type: 'function',
+    function: { name: 'f', arguments: '{}' },
+  });
+  const use = (index: number) => ({ type: 'tool_use', id: `t${index}`, name: 'f', input: {} });
+  const asked = { role: 'user', content: 'Hello?' };
+
+  test.each([
+    ['chat', '12,000 images', [user(many(12_000, () => image))], 'at most 2000'],
+    ['messages', '12,000 images', [user(many(12_000, () => block))], 'at most 2000'],
+    [
+      'chat',
+      '9,000 tool calls',
+      [asked, { role: 'assistant', content: null, tool_calls: many(9_000, call) }],
+      'at most 4096',
+    ],
+    [
+      'messages',
+      '9,000 tool calls',
+      [asked, { role: 'assistant', content: many(9_000, use) }],
+      'at most 4096',
+    ],
+    ['chat', '24,000 images', [user(many(24_000, () => image))], 'at most 2000'],
+    [
+      'messages',
+      'an input of 45,000 names',
+      [asked, { role: 'assistant', content: [{ ...use(0), input: named(45_000) }] }],
+      'more than 10000 different names',
+    ],
+  ] as const)('is refused before any upstream, %s: %s', async (format, _name, messages, limit) => {
+    const account = await newAccount('large');
+    const before = upstream.requests.length;
+    const { status, json } = await generate(account, format, 'ok', { messages });
+    expect([status, JSON.stringify(json)]).toEqual([400, expect.stringContaining(limit)]);
+    expect(upstream.requests.length).toBe(before);
+  });
+
+  test('is served up to the limits', async () => {
+    const account = await newAccount('large');
+    const calls = many(4_096, call);
+    const results = calls.slice(0, 190).map(({ id }) => ({
+      role: 'tool',
+      tool_call_id: id,
+      content: 'done',
+    }));
+    const messages = [
+      user(many(2_000, () => image)),
+      { role: 'assistant', content: null, tool_calls: calls },
+      ...results,
+      asked,
+    ];
+    expect((await generate(account, 'chat', 'ok', { messages })).status).toBe(200);
+  });
+});

@@ -552,7 +552,7 @@ describe('what the upstream is asked', () => {
   });
 
   test.each(FORMATS)(
-    "%s: an image that the upstream cannot take is the caller's to change",
+    '%s: an image that no upstream takes is refused with its field',
     async (format) => {
       const url = 'data:image/svg+xml;base64,PHN2Zz4=';
       const source = { type: 'base64', media_type: 'image/svg+xml', data: 'PHN2Zz4=' };
@@ -561,7 +561,10 @@ describe('what the upstream is asked', () => {
       const answer = await ask(format, 'whole', 'ok', {
         messages: [{ role: 'user', content: [image] }],
       });
-      expect([answer.status, JSON.parse(answer.text).error.code]).toEqual([400, 'invalid_request']);
+      const field = format === 'chat' ? 'image_url.url' : 'source.media_type';
+      const { error } = JSON.parse(answer.text);
+      expect([answer.status, error.code]).toEqual([400, 'invalid_request']);
+      expect(error.message).toStartWith(`messages[0].content[0].${field}: must be a PNG, JPEG`);
     },
   );
 });

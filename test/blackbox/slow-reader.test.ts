@@ -5,7 +5,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test';
 import { connect, type Socket } from 'node:net';
 import { type Behaviour, streamHead } from '../support/behaviours.ts';
 import { catalogFor } from '../support/catalog.ts';
-import { type Caller, get, requestBody } from '../support/client.ts';
+import { type Caller, generate, get, requestBody } from '../support/client.ts';
 import { startGateway } from '../support/gateway.ts';
 import { readBooks } from '../support/readable-books.ts';
 import { streamFrames } from '../support/render.ts';
@@ -100,4 +100,28 @@ test('a pause longer than a heartbeat costs nothing, and a client that never rea
     open: 0,
   });
   books.close();
+});
+
+test('streams that are not read keep no other account out, and are cut after 10 s', async () => {
+  await using upstream = await startUpstream({ flood });
+  const catalog = catalogFor(upstream, ['flood', 'ok'], {
+    model: { context_window: 20_000_000, max_output: 10_000_000 },
+    upstream: { max_in_flight: 20 },
+    plans: { wide: PLAN },
+  });
+  await using gateway = await startGateway({ catalog });
+  const create = () => gateway.createAccount({ plan: 'wide', credit: 1_000_000_000 });
+  const hoarders = await Promise.all(Array.from({ length: 5 }, create));
+  const other = await create();
+  const startedAt = performance.now();
+  const sockets = hoarders.flatMap((account) => Array.from({ length: 4 }, () => ask(account)));
+  await upstream.waitFor(({ active }) => active() >= 18);
+
+  for (let count = 0; count < 4; count += 1) {
+    const { status } = await generate(other, 'chat', 'ok');
+    expect(status).toBe(200);
+  }
+  expect(performance.now() - startedAt).toBeLessThan(10_000);
+  await upstream.waitFor(({ active }) => active() === 0, 25_000);
+  for (const socket of sockets) socket.destroy();
 });

@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll } from 'bun:test';
 import { type Behaviour, behaviourFor, HELLO, play, REASONING } from '../support/behaviours.ts';
-import { catalogFor, ROOMY_PLAN } from '../support/catalog.ts';
+import { catalogFor, IMAGE_ADDRESSES, ROOMY_PLAN } from '../support/catalog.ts';
 import { type Caller, generate } from '../support/client.ts';
 import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { USAGE } from '../support/render.ts';
@@ -66,7 +66,7 @@ export function useClientRig(): () => ClientRig {
     });
     const [gateway, beatingGateway] = await Promise.all([
       startGateway({
-        catalog: `${catalogFor(upstream, MODELS, { plans: PLANS })}\n${SHOWN}`,
+        catalog: `${catalogFor(upstream, MODELS, { plans: PLANS })}\n${SHOWN}${IMAGE_ADDRESSES}`,
       }),
       startGateway({
         catalog: catalogFor(

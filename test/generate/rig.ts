@@ -101,6 +101,7 @@ export async function openPipeline(
     funds,
     learned: createLearned(clock),
     reasoning: undefined,
+    findPrivateHost: () => Promise.resolve(undefined),
     onInternal: () => undefined,
     heard: () => undefined,
     heartbeatMs: 10_000,

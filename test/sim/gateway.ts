@@ -102,6 +102,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     monotonic: world.monotonic,
     random: world.random,
     limits,
+    findPrivateHost: () => Promise.resolve(undefined),
     entrance: new RequestEntrance({
       funds,
       limits,

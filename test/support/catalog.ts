@@ -25,6 +25,11 @@ export type CatalogOptions = {
 /** The credential that the gateway sends upstream; it must never show up anywhere else. */
 export const UPSTREAM_KEY = 'upstream-secret-4411';
 
+/** For catalogs whose upstream, at a private address, is to get image addresses. */
+export const IMAGE_ADDRESSES = ['chat', 'messages', 'openai', 'anthropic']
+  .map((name) => `\n[profile.${name}]\nimage_urls = "any"\n`)
+  .join('');
+
 /** The limits of a plan that no test reaches; tests of one limit lower that one. */
 export const ROOMY_PLAN = {
   requests_per_minute: 100_000,

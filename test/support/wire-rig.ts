@@ -2,7 +2,13 @@
 // with short timeouts, each with an account without limits.
 
 import { play, SAYS_HELLO } from './behaviours.ts';
-import { type CatalogOptions, catalogFor, catalogOf, UPSTREAM_KEY } from './catalog.ts';
+import {
+  type CatalogOptions,
+  catalogFor,
+  catalogOf,
+  IMAGE_ADDRESSES,
+  UPSTREAM_KEY,
+} from './catalog.ts';
 import { type Format, openStream } from './client.ts';
 import { type Gateway, startGateway, type TestAccount } from './gateway.ts';
 import { parseEvents, type SseEvent } from './sse.ts';
@@ -38,13 +44,13 @@ export async function startWireRig(
   });
   const [gateway, hasty] = await Promise.all([
     startGateway({
-      catalog: catalogFor(upstream, names, {
+      catalog: `${catalogFor(upstream, names, {
         models: {
           ok: { aliases: ['alias-of-ok'] },
           plain: { features: ['tools', 'json', 'vision'] },
           ...models,
         },
-      }),
+      })}${IMAGE_ADDRESSES}`,
     }),
     startGateway({
       catalog: hastyCatalog(upstream),

@@ -76,6 +76,24 @@ test('while two accounts send, neither can hold all places, nor all of the queue
   expect(alone.every((entry) => entry === 'in')).toBe(true);
 });
 
+test('accounts that hold places leave an eighth of them to accounts that have none', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 64 }), fc.integer({ min: 2, max: 8 }), (places, many) => {
+      const time = createFakeTime();
+      const gate = createGate(time.startTimer, time.now);
+      const limits = { maxInFlight: places, queueLength: 0, queueMs: 100 };
+      const accounts = Array.from({ length: many }, (_, at) => `account ${at}`);
+      for (const account of accounts) gate.enter(account, limits);
+      const others = accounts.flatMap((account) => Array(places).fill(account));
+      for (const account of others) gate.enter(account, limits);
+      const left = Math.floor(places / 8);
+      expect(gate.inFlight()).toBeLessThanOrEqual(Math.max(places - left, many));
+      if (many < places - left)
+        expect(gate.enter('newcomer', limits)).toBe(left > 0 ? 'in' : 'full');
+    }),
+  );
+});
+
 type Action =
   | { readonly kind: 'enter' }
   | { readonly kind: 'exit' | 'leave'; readonly which: number }

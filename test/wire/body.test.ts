@@ -24,15 +24,25 @@ function nested(depth: number): string {
 }
 
 function withKeys(count: number): string {
-  return `{${Array.from({ length: count }, (_, index) => `"${index}":1`).join()}}`;
+  const single = Array.from({ length: count % 2 }, () => '{"a":1}');
+  const pairs = Array.from({ length: Math.floor(count / 2) }, () => '{"a":1,"b":2}');
+  return `[${[...single, ...pairs].join()}]`;
+}
+
+/** Strings that all differ, as names of members or as values. */
+function words(count: number, as: 'names' | 'values'): string {
+  const all = Array.from({ length: count }, (_, index) => `"word ${index}"`);
+  return as === 'names' ? `{${all.map((word) => `${word}:1`).join()}}` : `[${all.join()}]`;
 }
 
 const NOT_JSON = 'The request body is not valid JSON.';
 const NOT_UTF8 = 'The request body is not valid UTF-8. Send JSON in UTF-8.';
 const TOO_DEEP = 'The request body nests deeper than 64 levels.';
 const TOO_MANY =
-  'The request body has more than 100000 object members; a name that is a number counts as up to 1,000.';
-const TOO_LONG = 'The request body has more than 300000 values.';
+  'The request body has more than 50000 object members; a name that is a number counts as up to 1,000.';
+const TOO_LONG = 'The request body has more than 100000 values.';
+const TOO_VARIED =
+  'The request body has more than 10000 different names of members and short strings.';
 const listOf = (count: number, of: string): string => `[${Array(count).fill(of).join()}]`;
 
 describe('parseBody', () => {
@@ -64,11 +74,13 @@ describe('parseBody', () => {
     ['too deep in an ignored field', `{"x":${nested(JSON_DEPTH_MAX)}}`, TOO_DEEP],
     ['2 MB of objects', '{"a":'.repeat(400_000), TOO_DEEP],
     ['too many keys', withKeys(JSON_KEYS_MAX + 1), TOO_MANY],
-    ['too many elements', listOf(300_001, '0'), TOO_LONG],
-    ['too many objects', listOf(150_001, '{}'), TOO_LONG],
+    ['too many elements', listOf(100_001, '0'), TOO_LONG],
+    ['too many objects', listOf(50_001, '{}'), TOO_LONG],
+    ['too many different names', words(25_000, 'names'), TOO_VARIED],
+    ['too many different strings', words(25_000, 'values'), TOO_VARIED],
     // Each would take 8 KB.
-    ['names that are numbers', listOf(101, '{"999":0}'), TOO_MANY],
-    ['names that are escaped numbers', listOf(101, '{"\\u0039\\u0039\\u0039":0}'), TOO_MANY],
+    ['names that are numbers', listOf(51, '{"999":0}'), TOO_MANY],
+    ['names that are escaped numbers', listOf(51, '{"\\u0039\\u0039\\u0039":0}'), TOO_MANY],
   ])('refuses a body that is %s', (_name, text, message) => {
     expect(refusal(encoder.encode(text))).toBe(message);
   });
@@ -77,9 +89,14 @@ describe('parseBody', () => {
     expect(parse(nested(JSON_DEPTH_MAX))).toEqual(JSON.parse(nested(JSON_DEPTH_MAX)));
     expect(parse(withKeys(JSON_KEYS_MAX))).toEqual(JSON.parse(withKeys(JSON_KEYS_MAX)));
     for (const many of [
-      listOf(299_999, '0'),
-      listOf(149_999, '{}'),
-      listOf(100, '{"999":0,"998":1}'),
+      listOf(99_999, '0'),
+      listOf(49_999, '{}'),
+      listOf(50, '{"999":0,"998":1}'),
+      listOf(99_999, '"a string"'),
+      words(10_000, 'names'),
+      words(10_000, 'values'),
+      // Strings that are too long to count as words.
+      listOf(90_000, '"x"').replaceAll('"x"', () => `"${'x'.repeat(33)}"`),
       listOf(10_000, '{"\\u540d":"x","\\u00e9t\\u00e9":1,"\\"9\\"":2}'),
       listOf(10_000, '{"12345":0,"2":{"1":2},"":0}'),
     ]) {

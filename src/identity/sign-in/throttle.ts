@@ -18,7 +18,7 @@
 import { eq, lt } from 'drizzle-orm';
 import { attempts } from '../../store/sign-in-tables.ts';
 import { sweepTable } from '../../store/sweep.ts';
-import { normaliseNetwork } from '../address.ts';
+import { networkGroup } from '../address.ts';
 import type { Basics } from '../audit.ts';
 import { IdentityError } from '../error.ts';
 import type { Realm } from '../signed-in.ts';
@@ -264,10 +264,4 @@ function refuse(nextAt: number, now: number): void {
     `There were too many attempts. Try again in ${seconds} seconds.`,
     seconds,
   );
-}
-
-/** An IPv4 address, or the 64 bits of an IPv6 one that a household has to itself. */
-function networkGroup(address: string): string {
-  if (!address.includes(':')) return address;
-  return normaliseNetwork(`${address}/64`) ?? address;
 }

@@ -24,6 +24,7 @@ import {
   readObject,
   readString,
 } from '../check.ts';
+import { imageFault } from '../image-type.ts';
 import { MESSAGE_TEXT_MAX } from '../limits.ts';
 import { TOOL_IMAGE_MARK, textPart } from '../turns.ts';
 import { readToolCalls } from './tool-calls.ts';
@@ -38,12 +39,13 @@ const readRole = oneOf('system', 'developer', 'user', 'assistant', 'tool');
 /** The upstream fetches it, never this process. */
 const IMAGE_URL = Type.String({
   pattern: '^(?:[Hh][Tt][Tt][Pp][Ss]?://[^/\\s]|[Dd][Aa][Tt][Aa]:[^,]*,)',
-  description: 'An http, https or data URL.',
+  description: 'An http, https or data URL of a PNG, JPEG, GIF or WebP image.',
 });
 const readImageUrl = described(IMAGE_URL, (value, path): string => {
   const url = readString(value, path);
-  if (/^(?:https?:\/\/[^/\s]|data:[^,]*,)/i.test(url)) return url;
-  throw invalidRequest(path, 'must be an http, https or data URL');
+  const fault = imageFault(url);
+  if (fault !== undefined) throw invalidRequest(path, fault);
+  return url;
 });
 const readImage = objectOf({ url: readImageUrl }, ['url']);
 

@@ -2,9 +2,10 @@
 // fetched here.
 
 import { Type } from '@sinclair/typebox';
+import { invalidRequest } from '../../core/error.ts';
 import type { ImagePart } from '../../core/generation.ts';
 import { described, nullable, oneOf, readObject, shape } from '../check.ts';
-import { sniffImageType } from '../image-type.ts';
+import { IMAGE_TYPES_RULE, imageFault, imageTypeOf, sniffImageType } from '../image-type.ts';
 
 const readSourceType = oneOf('base64', 'url');
 const readMediaType = shape(
@@ -39,11 +40,17 @@ const SOURCE = Type.Union(
 export const readImage = described(SOURCE, (value, path): ImagePart => {
   const source = readObject(value, path);
   if (readSourceType(source['type'], `${path}.type`) === 'url') {
-    return { kind: 'image', url: readImageUrl(source['url'], `${path}.url`) };
+    const url = readImageUrl(source['url'], `${path}.url`);
+    const fault = imageFault(url);
+    if (fault !== undefined) throw invalidRequest(`${path}.url`, fault);
+    return { kind: 'image', url };
   }
   const data = readImageData(source['data'], `${path}.data`);
   // Some clients omit the media type, so it is detected from the first bytes.
   const type = source['media_type'] ?? sniffImageType(data) ?? 'image/jpeg';
   const mediaType = readMediaType(type, `${path}.media_type`);
+  if (imageTypeOf(mediaType) === undefined) {
+    throw invalidRequest(`${path}.media_type`, IMAGE_TYPES_RULE);
+  }
   return { kind: 'image', url: `data:${mediaType};base64,${data}` };
 });

@@ -8,7 +8,7 @@ import type { UsageReport } from '../../core/generation.ts';
 import type { StreamDecoder } from '../format.ts';
 import { SseDecoder } from '../sse.ts';
 import { malformed } from './failure.ts';
-import { STREAM_LIMITS } from './limits.ts';
+import { EVENT_LINES_MAX, isTooHeavy, STREAM_LIMITS } from './limits.ts';
 
 type EventReader = {
   /** Reads one record. `over`: nothing relevant follows. */
@@ -94,6 +94,7 @@ export class EventStream implements StreamDecoder {
 
   #readRecord(text: string, event: string): UpstreamFailure | undefined {
     if (text === '[DONE]') return this.#finish();
+    if (isTooHeavy(text)) return malformed('an event with too many values, or nested too deep');
     if (event === 'error') return this.#reader.error(text);
     // Keep-alives that should have been comments: `data:`, `data: null` and `data: : keepalive`.
     if (text === '' || text === 'null' || text.startsWith(':')) return undefined;
@@ -107,8 +108,9 @@ export class EventStream implements StreamDecoder {
   /** Reads data that is not JSON as a whole. */
   #readOther(text: string, event: string): UpstreamFailure | undefined {
     // Events without a blank line between them.
-    const lines = text.split('\n');
-    if (lines.length > 1 && lines.every(mayBegin)) return this.#readLines(lines, event);
+    const lines = text.split('\n', EVENT_LINES_MAX + 1);
+    if (lines.length > 1 && lines.length <= EVENT_LINES_MAX && lines.every(mayBegin))
+      return this.#readLines(lines, event);
     // Text outside the answer: a named event such as `ping`, or text after the finish reason.
     const isAside = (event !== '' && event !== 'message') || this.#reader.hasFinish();
     if (isAside && !/^[[{]/.test(text)) return undefined;

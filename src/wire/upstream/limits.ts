@@ -1,6 +1,7 @@
 // All limits on what an upstream may send. The operator configures upstreams, but one may be broken
 // or compromised: its output must not grow our memory without bound.
 
+import { JSON_WEIGHT_MAX, type JsonWeight, weighJson } from '../../core/json-weight.ts';
 import type { SseLimits } from '../sse.ts';
 
 /** The limits of an event stream of any dialect. */
@@ -21,6 +22,24 @@ export const SILENT_BYTES_MAX = 16_777_216;
 
 /** The body of a whole answer, in bytes. The reader enforces this limit. */
 export const ANSWER_BYTES_MAX = 16_777_216;
+
+/** Of an event or a whole answer. An event may repeat the tools and the schema of its request. */
+const ANSWER_WEIGHT_MAX: JsonWeight = { ...JSON_WEIGHT_MAX, depth: 1_000 };
+
+/** A shorter text has too few values to matter. */
+const WEIGHED_FROM_LENGTH = 32_768;
+
+/** Whether the parser would take too long for a text of an upstream. */
+export function isTooHeavy(text: string): boolean {
+  if (text.length < WEIGHED_FROM_LENGTH) return false;
+  return weighJson(Buffer.from(text), ANSWER_WEIGHT_MAX).excess !== undefined;
+}
+
+/** One is requested, and some servers send some more. */
+export const CHOICES_MAX = 128;
+
+/** Of one event: events without a blank line between them. */
+export const EVENT_LINES_MAX = 1_024;
 
 /** How much of an error response is examined, in UTF-16 units. */
 export const ERROR_LENGTH_MAX = 65_536;

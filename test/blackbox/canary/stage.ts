@@ -2,7 +2,7 @@
 // with its own upstream, with canaries in all names and responses.
 
 import { type Behaviour, behaviourFor, play } from '../../support/behaviours.ts';
-import { catalogOf, ROOMY_PLAN } from '../../support/catalog.ts';
+import { catalogOf, IMAGE_ADDRESSES, ROOMY_PLAN } from '../../support/catalog.ts';
 import type { DeadPorts } from '../../support/dead-ports.ts';
 import { createFaults } from '../../support/faults.ts';
 import type { RecordedRequest } from '../../support/recorded-request.ts';
@@ -77,7 +77,7 @@ export function stagedCatalog(canaries: Canaries, upstream: Upstream, ports: Dea
     ...{ region: 'r', access_key_id: awsKeyId, secret_access_key: awsSecret },
     session_token: awsToken,
   };
-  return catalogOf({
+  const catalog = catalogOf({
     upstreams: MODELS.map(({ slug, dialect, name, stalls, door }) => {
       const site = upstream.site(`${upstreamPath}-${slug}`);
       const { chat, messages } = { chat: site.baseUrl, messages: site.messagesBaseUrl };
@@ -107,4 +107,5 @@ export function stagedCatalog(canaries: Canaries, upstream: Upstream, ports: Dea
     })),
     plans: { roomy: ROOMY_PLAN, tight: { ...ROOMY_PLAN, requests_per_minute: 1 } },
   });
+  return `${catalog}${IMAGE_ADDRESSES}`;
 }

@@ -33,7 +33,7 @@ const shared = {
   stopWhenReasoning: fc.constantFrom('send', 'hold'),
   blankStops: fc.constantFrom('send', 'hold'),
   toolIds: fc.constantFrom('any', 'word', 'nine'),
-  imageUrls: fc.constantFrom('any', 'data'),
+  imageUrls: fc.constantFrom('public', 'any', 'data'),
   imageTokens: fc.constantFrom('tiles', 'patches', 'area', 'large_area'),
   thinkingShown: fc.constantFrom('all', 'part'),
   thinkingOff: fc.constantFrom('send', 'lowest', 'between_tools'),

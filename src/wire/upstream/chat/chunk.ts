@@ -14,6 +14,7 @@ import type { ChatProfile } from '../../../core/profile.ts';
 import { CallNames, type Conversation } from '../call-names.ts';
 import { errorEventFailure, malformed, readErrorRecord } from '../failure.ts';
 import { laterFinish, readFinish, repairFinish, wasCut } from '../finish.ts';
+import { CHOICES_MAX } from '../limits.ts';
 import { toList, toObject, toText } from '../narrow.ts';
 import { rawUsage } from '../raw-usage.ts';
 import { laterServiceTier, withServiceTier } from '../service-tier.ts';
@@ -79,6 +80,7 @@ export class ChunkReader implements DeltaSink {
     this.#readHead(value);
     // Usage chunks and Azure's first chunk have no choices: [], null or absent.
     const choices = toList(value['choices']);
+    if (choices.length > CHOICES_MAX) return malformed(`more than ${CHOICES_MAX} choices`);
     for (let position = 0; position < choices.length; position += 1) {
       const choice = choices[position];
       // We request one answer; another choice comes from a server's default of `n`.

@@ -49,7 +49,7 @@ export function writeChatRequest(
 }
 
 function refuseImages(turns: readonly Turn[], profile: ChatProfile): UpstreamFailure | undefined {
-  if (profile.imageUrls === 'any' && profile.contentParts !== 'never') return undefined;
+  if (profile.imageUrls !== 'data' && profile.contentParts !== 'never') return undefined;
   for (const turn of turns) {
     if (turn.role !== 'user') continue;
     for (const part of turn.parts) {

@@ -1,21 +1,9 @@
 // Converts images for a Messages upstream: a URL, or base64 with its type. Images are never fetched
 // here.
 
-import { sniffImageType } from '../../image-type.ts';
-
-/** The types that servers of this format accept, by the names that clients use. */
-const MEDIA_TYPES: ReadonlyMap<string, string> = new Map([
-  ['image/png', 'image/png'],
-  ['image/jpeg', 'image/jpeg'],
-  ['image/jpg', 'image/jpeg'],
-  ['image/gif', 'image/gif'],
-  ['image/webp', 'image/webp'],
-]);
+import { imageTypeOf, isImageAddress, readDataUrl, sniffImageType } from '../../image-type.ts';
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
-
-/** The length of a type with its parameters, such as the name of a file. */
-const HEADER_LENGTH_MAX = 256;
 
 export type ImageSource =
   | { readonly type: 'url'; readonly url: string }
@@ -27,15 +15,12 @@ export type ImageSource =
  * clients often declare everything as PNG.
  */
 export function imageSource(url: string): ImageSource | undefined {
-  if (!/^data:/i.test(url)) return { type: 'url', url };
-  const comma = url.indexOf(',');
-  const header = url.slice('data:'.length, Math.max(comma, 0));
-  if (comma === -1 || header.length > HEADER_LENGTH_MAX) return undefined;
-  const [declared = '', ...parameters] = header.split(';').map((part) => part.trim().toLowerCase());
-  const content = url.slice(comma + 1);
-  const data = parameters.includes('base64') ? toBase64(content) : encode(content);
+  if (isImageAddress(url)) return { type: 'url', url };
+  const read = readDataUrl(url);
+  if (read === undefined) return undefined;
+  const data = read.isBase64 ? toBase64(read.content) : encode(read.content);
   if (data === undefined) return undefined;
-  const type = sniffImageType(data) ?? MEDIA_TYPES.get(declared);
+  const type = sniffImageType(data) ?? imageTypeOf(read.declared);
   return type === undefined ? undefined : { type: 'base64', media_type: type, data };
 }
 

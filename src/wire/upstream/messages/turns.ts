@@ -109,7 +109,7 @@ function refuseImages(
     return unsupported('this upstream takes no images');
   }
   if (images.includes(undefined)) return unsupported('an image that is no PNG, JPEG, GIF or WebP');
-  if (profile.imageUrls === 'any' || images.every((image) => image?.type === 'base64')) {
+  if (profile.imageUrls !== 'data' || images.every((image) => image?.type === 'base64')) {
     return undefined;
   }
   return unsupported('this upstream takes images only as data');

@@ -1,0 +1,33 @@
+// How much of the event loop searches of the documentation may take.
+
+import { expect, test } from 'bun:test';
+import { boundSearch } from '../../src/server/docs.ts';
+
+const search = () => new Request('http://gate.example/docs/search?q=hold');
+
+test('searches of all networks take at most a twentieth of the time, and pages are served', async () => {
+  let nowMs = 0;
+  const site = async (): Promise<Response> => {
+    nowMs += 10;
+    return new Response('found');
+  };
+  const app = boundSearch(
+    site,
+    () => nowMs,
+    () => ({ 'x-policy': 'none' }),
+  );
+  let served = 0;
+  let refused: Response | undefined;
+  for (; nowMs < 600_000; nowMs += 10) {
+    const response = await app(search(), null);
+    if (response.status === 200) served += 1;
+    else refused = response;
+  }
+  // A minute's share at once, then 5 % of ten minutes.
+  expect(served * 10).toBeWithin(30_000, 3_000 + 30_000 + 100);
+  expect(refused?.status).toBe(429);
+  expect(refused?.headers.get('retry-after')).toBe('1');
+  expect(refused?.headers.get('x-policy')).toBe('none');
+  const page = await app(new Request('http://gate.example/docs'), null);
+  expect(page.status).toBe(200);
+});
