@@ -143,8 +143,8 @@ export function requestRoutes(
       path: '/requests/:id',
       async handle({ who, param }): Promise<RequestHistoryRecord | RefusedRequestRecord> {
         const { accountId } = who;
-        const [refused] = await lists.refusals.search(accountId, param('id'), 1);
-        if (refused?.id !== param('id')) return history(accountId, param('id'));
+        const refused = await lists.refusals.find(param('id'), accountId);
+        if (refused === undefined) return history(accountId, param('id'));
         return refusedRecord(refused, await keyName(accountId, refused.keyId));
       },
     }),

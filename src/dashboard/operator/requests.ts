@@ -88,8 +88,8 @@ export function requestRoutes(dependencies: PeopleDependencies): OperatorRoutes 
     viewRoute({
       path: '/requests/:id',
       async handle({ param }): Promise<OperatorRequestRecord | OperatorRefusalRecord> {
-        const [refused] = await lists.refusals.search(undefined, param('id'), 1);
-        if (refused?.id === param('id')) {
+        const refused = await lists.refusals.find(param('id'));
+        if (refused !== undefined) {
           return refusalRecord(refused, await readNames(database, [refused]));
         }
         const explanation = await explainRequest(store.books, catalog(), param('id'));
