@@ -5,10 +5,9 @@ import type { Command } from 'commander';
 import { PLAYGROUND_KEY_ID } from '../core/id.ts';
 import type { AttemptFacts, UpstreamCosts } from '../operations/attempt-facts.ts';
 import type { Explanation } from '../operations/explanation.ts';
-import { createRefusalList } from '../refusals/list.ts';
 import { addCommand, type Output, type Perform } from './command.ts';
 import type { Context } from './context.ts';
-import { refusalOutput } from './refusals.ts';
+import { explainRefusal } from './refusals.ts';
 
 type Usage = NonNullable<Explanation['usage']>;
 type Booked = NonNullable<Explanation['booked']>;
@@ -31,12 +30,12 @@ export function addExplainCommand(program: Command, perform: Perform): void {
 }
 
 async function explain(context: Context, _options: object, requestId = ''): Promise<Output> {
-  const { books, database } = await context.openStore();
-  const refused = await createRefusalList(database).find(requestId);
-  if (refused !== undefined) return refusalOutput(refused);
+  const store = await context.openStore();
+  const refused = await explainRefusal(store, requestId);
+  if (refused !== undefined) return refused;
   // Not loaded by other commands.
   const { explainRequest } = await import('../operations/requests.ts');
-  const facts = await explainRequest(books, context.catalog(), requestId);
+  const facts = await explainRequest(store.books, context.catalog(), requestId);
   return { json: facts, text: explanationText(facts) };
 }
 

@@ -36,7 +36,7 @@ export type ServingSurfaceOptions = Omit<
   | ('draining' | 'port' | 'load' | 'answerPlayground' | 'warnings')
 > & {
   readonly handlers: OwnHandlers;
-  readonly pipeline: Pick<ServingPipeline, 'limits' | 'health' | 'probe'>;
+  readonly pipeline: Pick<ServingPipeline, 'limits' | 'health' | 'trial'>;
   readonly announcements: Announcements;
   readonly stage: ServingStage;
   readonly backups: Backups | undefined;
