@@ -15,7 +15,7 @@ export function addRefusalsCommand(program: Command, perform: Perform): void {
       .option('--limit <number>', 'how many at most', '50'),
     async (context, { account, limit }) => {
       const { database, accounts } = await context.openStore();
-      const accountId = account === undefined ? undefined : (await accounts.get(account)).id;
+      const accountId = account === undefined ? undefined : (await accounts.find(account)).id;
       const { createRefusalList, refusalFacts } = await load();
       const rows = await createRefusalList(database).list(
         { accountId },
