@@ -1,9 +1,10 @@
 // The ways in which an upstream can fail, as values. The class decides what happens next. `detail`
-// is our own text: the upstream's text is never stored here.
+// is our own text; `said` is the upstream's, for operators only.
 
 import { GatewayError } from './error.ts';
 import type { GenerationEvent } from './generation.ts';
 import type { LimitView } from './plan.ts';
+import type { UpstreamSaid } from './upstream-said.ts';
 
 /**
  * The consequences of a failure class. `failover.ts` chooses among the allowed steps, and
@@ -99,6 +100,8 @@ export type UpstreamFailure = {
   /** For the operator's log and `explain`: our own text and numbers, never the upstream's text. */
   readonly detail: string;
   readonly status?: number;
+  /** What the upstream said; no client sees it. Once the attempt has ended, without secrets. */
+  readonly said?: UpstreamSaid;
   /**
    * It refuses earlier thinking that we gave back, of another model or bound to another
    * conversation: the attempt asks once more without it.

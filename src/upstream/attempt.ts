@@ -12,12 +12,13 @@ import {
   type UpstreamFailure,
 } from '../core/failure.ts';
 import type { GenerationRequest, Turn } from '../core/generation.ts';
-import type { UpstreamCredential } from '../core/model.ts';
+import type { Upstream, UpstreamCredential } from '../core/model.ts';
 import type { UpstreamProfile } from '../core/profile.ts';
 import type { Candidate } from '../core/route.ts';
 import type { TraceHeaders } from '../core/trace.ts';
 import type { UpstreamDialect } from '../wire/format.ts';
 import { dialectOf } from '../wire/upstream/dialect.ts';
+import { hideWords } from '../wire/upstream/hide-words.ts';
 import { createCut } from './cut.ts';
 import { charactersAllowed, charactersOf, FLOODED } from './flood-guard.ts';
 import { type AnswerSource, type Batch, openSource } from './source.ts';
@@ -228,7 +229,18 @@ class UpstreamAttempt implements Attempt {
     // would continue to write it.
     if (how !== 'finished' || this.#cut?.isStopped() === true) this.#call.abort();
     if (how === 'finished') return batch;
-    return { ...batch, end: this.#watch.timedOut() ?? placed(how, this.#watch.phase()) };
+    const failure = this.#watch.timedOut() ?? placed(how, this.#watch.phase());
+    return { ...batch, end: this.#hidden(failure) };
+  }
+
+  /** The failure without what the caller wrote and what authenticated the request. */
+  #hidden(failure: UpstreamFailure): UpstreamFailure {
+    const { said: raw, ...rest } = failure;
+    if (raw === undefined) return failure;
+    const { request, credential, candidate } = this.#options;
+    const secrets = [credential.apiKey, ...secretsOf(candidate.upstream)];
+    const said = hideWords(raw, { request, secrets, upstreamModel: candidate.upstreamModel });
+    return said === undefined ? rest : { ...rest, said };
   }
 }
 
@@ -240,6 +252,12 @@ function withoutSigned(turn: Turn): Turn {
   if (turn.role !== 'assistant') return turn;
   const { signed: _, ...rest } = turn;
   return rest;
+}
+
+function secretsOf(upstream: Upstream): string[] {
+  if (upstream.dialect === 'demo' || upstream.auth.kind !== 'aws') return [];
+  const { accessKeyId, secretAccessKey, sessionToken = '' } = upstream.auth;
+  return [accessKeyId, secretAccessKey, sessionToken];
 }
 
 /** Failure classes in which the upstream may not have responded at all. */

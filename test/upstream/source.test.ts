@@ -85,5 +85,6 @@ test.each([
   const dialect = chatDialect(DEFAULT_PROFILE.chat);
   const detail = `the upstream answered with status ${status}`;
   const opened = await openSource(answer, dialect, deadlines, true);
-  expect(opened).toEqual({ detail, ...expected } as UpstreamFailure);
+  const said = { message: 'not now' };
+  expect(opened).toEqual({ detail, said, ...expected } as UpstreamFailure);
 });

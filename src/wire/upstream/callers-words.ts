@@ -2,7 +2,7 @@
 // caller must not control how its failure is classified. Ignores differences in white space, case
 // and escapes.
 
-import type { GenerationRequest, Turn } from '../../core/generation.ts';
+import type { ContentPart, GenerationRequest, Turn } from '../../core/generation.ts';
 import { isObject } from '../../core/json.ts';
 
 /** Whether the caller wrote this text somewhere in its request. */
@@ -79,7 +79,7 @@ type Texts =
   | 'too many';
 
 /** Every text of a request, followed by names that the caller chose, such as in schemas. */
-function textsOf(request: GenerationRequest): Texts {
+export function textsOf(request: GenerationRequest): Texts {
   const texts: string[] = [];
   const names: string[] = [];
   let left = VALUES_MAX;
@@ -99,16 +99,18 @@ function textsOf(request: GenerationRequest): Texts {
       }
     }
   };
-  visit({ ...request, turns: request.turns.map(withoutImages) });
+  visit({ ...request, turns: request.turns.map(withoutData) });
   if (left < 0) return 'too many';
   const all = [...texts, ...names];
   return { all, escaped: all.filter((text) => ESCAPE_SIGN.test(text)) };
 }
 
-/** Errors do not repeat images. */
-function withoutImages(turn: Turn): Turn {
+/** Errors do not repeat images, but their addresses. */
+function withoutData(turn: Turn): Turn {
   if (turn.role !== 'user') return turn;
-  return { ...turn, parts: turn.parts.filter(({ kind }) => kind !== 'image') };
+  const isShort = (part: ContentPart): boolean =>
+    part.kind !== 'image' || !part.url.startsWith('data:');
+  return { ...turn, parts: turn.parts.filter(isShort) };
 }
 
 const OWN_WORDS: ReadonlySet<string> = new Set(['text', 'image', 'user', 'assistant', 'tool']);
@@ -141,7 +143,7 @@ function lettersOf(words: string): string {
 }
 
 /** A letter or digit in lower case; 0 for separators. */
-function letterOf(code: number): number {
+export function letterOf(code: number): number {
   if (code >= 0x61 && code <= 0x7a) return code;
   if (code >= 0x41 && code <= 0x5a) return code + 0x20;
   if (code >= 0x30 && code <= 0x39) return code;
@@ -155,7 +157,7 @@ const ESCAPES =
   /\\(?:u([0-9a-f]{4})|x([0-9a-f]{2})|[nrtbfv])|((?:%[0-9a-f]{2})+)|&#(?:x([0-9a-f]{1,6})|(\d{1,7}));|&[a-z]{2,8};/gi;
 
 /** The text with its escapes decoded, within the remaining budget. */
-function readEscapes(text: string, spend: (characters: number) => boolean): string {
+export function readEscapes(text: string, spend: (characters: number) => boolean): string {
   const pieces: string[] = [];
   let from = 0;
   for (const match of text.matchAll(ESCAPES)) {

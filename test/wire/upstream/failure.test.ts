@@ -6,6 +6,7 @@ import {
   readErrorRecord,
   statusFailure,
 } from '../../../src/wire/upstream/failure.ts';
+import { classified } from './support.ts';
 
 const { wrote } = NO_CONVERSATION;
 
@@ -81,7 +82,7 @@ describe('answers that are not 2xx', () => {
   ];
   for (const [status, body, expected] of cases) {
     test(`${status} ${body}`, () => {
-      expect(statusFailure(status, body, wrote)).toEqual({
+      expect(classified(statusFailure(status, body, wrote))).toEqual({
         class: expected,
         detail: `the upstream answered with status ${status}`,
         status,
@@ -129,7 +130,7 @@ describe('answers that are not 2xx', () => {
 
 test('an event named error is one, with any data', () => {
   for (const data of ['', 'null', '[]', '{}', 'boom', '{"choices":[]}', '{"error":null}']) {
-    expect(errorEventFailure(data, wrote)).toEqual({
+    expect(classified(errorEventFailure(data, wrote))).toEqual({
       class: 'server_error',
       detail: 'the upstream reported an error in place of an answer',
     });

@@ -46,11 +46,20 @@ export function decode(reads: readonly Uint8Array[], open: UpstreamDialect['stre
 export function toLines({ events, failure }: Decoded): string[] {
   const passed = events.filter((event) => !isLeftOut(event));
   const lines = passed.map((event) => JSON.stringify(event));
-  return failure === undefined ? lines : [...lines, JSON.stringify({ failure })];
+  return failure === undefined
+    ? lines
+    : [...lines, JSON.stringify({ failure: classified(failure) })];
 }
 
 export function isLeftOut(event: GenerationEvent): boolean {
   return event.kind === 'tool-delta' && event.index === LEFT_OUT;
+}
+
+/** A failure without what the upstream said, whose text is nowhere else; an answer as it is. */
+export function classified<Result extends object>(result: Result): Omit<Result, 'said'> {
+  if (!('said' in result)) return result;
+  const { said: _, ...rest } = result;
+  return rest as Omit<Result, 'said'>;
 }
 
 const PROFILE_LINE = /^: profile (.*)\n/;

@@ -6,7 +6,15 @@ import { textOf } from '../../../../src/upstream/content.ts';
 import { createChatStream } from '../../../../src/wire/upstream/chat/stream.ts';
 import { LEFT_OUT } from '../../../../src/wire/upstream/limits.ts';
 import { recordings } from '../../../support/golden.ts';
-import { type Decoded, decodeReads, isLeftOut, profileOf, splitAt, toLines } from '../support.ts';
+import {
+  classified,
+  type Decoded,
+  decodeReads,
+  isLeftOut,
+  profileOf,
+  splitAt,
+  toLines,
+} from '../support.ts';
 
 const streams = recordings('upstream', 'sse').map((recording) => {
   const profile = profileOf(recording.bytes);
@@ -22,7 +30,7 @@ describe('recorded upstream streams', () => {
 
   test('no recording lets text of the upstream into a failure', () => {
     for (const { whole } of streams) {
-      expect(JSON.stringify(whole.failure ?? {})).not.toContain('SECRET');
+      expect(JSON.stringify(classified(whole.failure ?? {}))).not.toContain('SECRET');
     }
   });
 });

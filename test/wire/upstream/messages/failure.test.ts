@@ -4,6 +4,7 @@ import { describe, expect, test } from 'bun:test';
 import type { FailureClass } from '../../../../src/core/failure.ts';
 import { NO_CONVERSATION } from '../../../../src/wire/upstream/call-names.ts';
 import { messagesFailure } from '../../../../src/wire/upstream/messages/failure.ts';
+import { classified } from '../support.ts';
 
 const error = (type: string, message = 'SECRET'): string => {
   return JSON.stringify({ type: 'error', error: { type, message }, request_id: 'req_SECRET' });
@@ -67,7 +68,7 @@ describe('a Messages upstream that answers', () => {
   test.each(REFUSED_THINKING)('%p refuses earlier thinking', (message) => {
     const body = error('invalid_request_error', message);
     const failure = messagesFailure(400, body, NO_CONVERSATION.wrote);
-    expect(failure).toEqual({
+    expect(classified(failure)).toEqual({
       class: 'mismatch',
       detail: 'the upstream answered with status 400',
       status: 400,
@@ -78,7 +79,7 @@ describe('a Messages upstream that answers', () => {
   });
 
   test.each(ROWS)('%p with %p has failed as %p', (status, body, failure) => {
-    expect(messagesFailure(status, body, NO_CONVERSATION.wrote)).toEqual({
+    expect(classified(messagesFailure(status, body, NO_CONVERSATION.wrote))).toEqual({
       class: failure,
       detail: `the upstream answered with status ${status}`,
       status,

@@ -119,10 +119,11 @@ describe('what ends an answer', () => {
   test.each(classes)('an error event of the type %s', (type, failure) => {
     const detail = 'the upstream reported an error in place of an answer';
     const error = frame('error', { error: { type, message: 'SECRET' } });
-    expect(decode(error)).toEqual({ events: [], failure: { class: failure, detail } });
+    const failed = { class: failure, detail, said: { code: type, message: 'SECRET' } };
+    expect(decode(error)).toEqual({ events: [], failure: failed });
     expect(decode(`${said('A')}${error}${said('B')}${ended('end_turn')}`)).toEqual({
       events: [{ kind: 'text-delta', text: 'A' }],
-      failure: { class: failure, detail },
+      failure: failed,
     });
   });
 });

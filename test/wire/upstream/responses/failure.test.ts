@@ -4,6 +4,7 @@ import { describe, expect, test } from 'bun:test';
 import type { FailureClass } from '../../../../src/core/failure.ts';
 import { responsesDialect } from '../../../../src/wire/upstream/responses/dialect.ts';
 import { requestWith } from '../../../support/request.ts';
+import { classified } from '../support.ts';
 import { CALL, PROFILE, user } from './support.ts';
 
 const error = (message: string, code: string | null = null): string =>
@@ -39,7 +40,7 @@ const ROWS: [status: number, body: string, failure: FailureClass | 'thinking'][]
 
 describe('answers that are not 2xx', () => {
   test.each(ROWS)('%d %s', (status, body, failure) => {
-    expect(responsesDialect(PROFILE).failure(status, body)).toEqual({
+    expect(classified(responsesDialect(PROFILE).failure(status, body))).toEqual({
       ...(failure === 'thinking' ? REFUSES_THINKING : { class: failure }),
       detail: `the upstream answered with status ${status}`,
       status,

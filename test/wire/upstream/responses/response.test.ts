@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { isFailure } from '../../../../src/core/failure.ts';
 import { Fold } from '../../../../src/core/fold.ts';
 import { recordings } from '../../../support/golden.ts';
-import { splitAt } from '../support.ts';
+import { classified, splitAt } from '../support.ts';
 import {
   assistant,
   bodyOf,
@@ -24,7 +24,7 @@ describe('recorded whole answers of Responses upstreams', () => {
   for (const { title, bytes, expectLines } of recordings('upstream-responses', 'json')) {
     test(title, () => {
       const answer = readResponse(new TextDecoder().decode(bytes));
-      const lines = JSON.stringify(answer, null, 1);
+      const lines = JSON.stringify(classified(answer), null, 1);
       expect(lines).not.toContain('SECRET');
       expectLines(lines.split('\n'));
     });
