@@ -14,6 +14,7 @@ import {
   type TrialFeature,
   type TrialResult,
 } from '../core/trial.ts';
+import { saidWords } from '../core/upstream-said.ts';
 import type { Attempt, StartAttempt } from './attempt.ts';
 import { plainRequest } from './probe.ts';
 
@@ -81,7 +82,8 @@ async function read(start: () => Attempt, feature: TrialFeature): Promise<Shown>
       const { firstContentMs } = attempt.times();
       const first_content_ms = firstContentMs === undefined ? null : Math.round(firstContentMs);
       if (end !== 'finished') {
-        return { ...NOTHING, first_content_ms, status: end.status ?? null, detail: end.detail };
+        const detail = saidWords(end.said) || end.detail;
+        return { ...NOTHING, first_content_ms, status: end.status ?? null, detail };
       }
       const answer = fold.answer();
       const usage = reportedCounts(answer);

@@ -153,7 +153,7 @@ describe('a claim that does not hold', () => {
     const { tests, ok } = await run('keys');
     expect(ok).toBe(false);
     expect(tests[0]?.results).toMatchObject([
-      { credential: '1', feature: 'text', ok: false, status: 401 },
+      { credential: '1', feature: 'text', ok: false, status: 401, detail: 'Wrong key.' },
       { credential: '1', feature: 'text', ok: false, status: 401 },
       { credential: '2', feature: 'text', ok: true, status: null },
       { credential: '2', feature: 'text', ok: true },
