@@ -9,6 +9,7 @@ import type {
   ThinkingBlock,
   UsageReport,
 } from './generation.ts';
+import type { UnknownWord } from './unknown-word.ts';
 
 type Call = { readonly id: string; readonly name: string; arguments: string };
 
@@ -28,6 +29,7 @@ export class Fold {
   #usage: UsageReport | undefined;
   #rawUsage: string | undefined;
   #thinking: readonly ThinkingBlock[] | undefined;
+  #unknown: UnknownWord | undefined;
   #calls = NO_CALLS;
 
   push(event: GenerationEvent): void {
@@ -54,6 +56,7 @@ export class Fold {
       case 'finish':
         this.#finish = event.reason;
         this.#thinking = event.thinking;
+        this.#unknown = event.unknown;
         return;
       default:
         unreachable(event);
@@ -70,6 +73,7 @@ export class Fold {
     if (this.#usage !== undefined) answer.usage = this.#usage;
     if (this.#rawUsage !== undefined) answer.rawUsage = this.#rawUsage;
     if (this.#thinking !== undefined) answer.thinking = this.#thinking;
+    if (this.#unknown !== undefined) answer.unknown = this.#unknown;
     return answer;
   }
 }
@@ -90,12 +94,15 @@ export function answerEvents(answer: Answer): GenerationEvent[] {
     if (call.arguments !== '') events.push({ kind: 'tool-delta', index, json: call.arguments });
     index += 1;
   }
-  const { usage, rawUsage: raw, finish: reason, thinking } = answer;
+  const { usage, rawUsage: raw, finish: reason, thinking, unknown } = answer;
   if (usage !== undefined) {
     events.push(raw === undefined ? { kind: 'usage', usage } : { kind: 'usage', usage, raw });
   }
-  events.push(
-    thinking === undefined ? { kind: 'finish', reason } : { kind: 'finish', reason, thinking },
-  );
+  events.push({
+    kind: 'finish',
+    reason,
+    ...(thinking && { thinking }),
+    ...(unknown && { unknown }),
+  });
   return events;
 }

@@ -1,6 +1,7 @@
 // Constructs the pipeline of a server between its domains and its upstreams: limits, upstream
 // connections and their health.
 
+import { createAnswerWatch } from '../core/answer-watch.ts';
 import { createLearned } from '../core/learned.ts';
 import { roomBytes } from '../generate/body-room.ts';
 import { RequestEntrance } from '../generate/entrance.ts';
@@ -54,7 +55,11 @@ export async function createServingPipeline(options: ServingPipelineOptions) {
   });
   const { limits } = serving;
   const timing = { clock, monotonic, startTimer };
-  const startAttempt = createAttempts({ client, clock, deadlines });
+  const answers = createAnswerWatch({
+    ...{ catalog: live.current, ratioOf: () => 1, alert },
+    onUnknown: observation.metrics.unknownWord,
+  });
+  const startAttempt = createAttempts({ client, clock, deadlines, onAnswer: answers.see });
   const health = createHealth({
     ...{ catalog: live.current, ...timing, alert, probe: createProbe(startAttempt) },
   });
@@ -81,7 +86,8 @@ export async function createServingPipeline(options: ServingPipelineOptions) {
   };
   return {
     ...{ generation, limits, ledger, inFlight, deadlines, health },
-    trial: createTrial(startAttempt, monotonic),
+    answers,
+    trial: createTrial(createAttempts({ client, clock, deadlines }), monotonic),
     closeClient: upstreams.close,
     /** Whether there is a connection to an upstream for one more request. */
     hasRoom: () => upstreams.descriptors.hasRoom(inFlight.count()),

@@ -3,12 +3,26 @@
 // belongs to neither format.
 
 import type { FailureClass, UpstreamFailure } from '../../core/failure.ts';
-import type { FinishReason } from '../../core/generation.ts';
+import type { FinishReason, GenerationEvent, ThinkingBlock } from '../../core/generation.ts';
+import { unknownWord } from '../../core/unknown-word.ts';
 
 /**
  * An unlisted word counts as a stop: the model did end, and clients cannot handle unknown words.
+ * Operators hear of it.
  */
 const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
+  ['stop', 'stop'],
+  ['end_turn', 'stop'],
+  ['stop_sequence', 'stop'],
+  ['pause_turn', 'stop'],
+  // Responses servers.
+  ['completed', 'stop'],
+  ['incomplete', 'stop'],
+  ['steered', 'stop'],
+  // Together; Text Generation Inference; Cohere.
+  ['eos', 'stop'],
+  ['eos_token', 'stop'],
+  ['complete', 'stop'],
   ['length', 'length'],
   ['max_tokens', 'length'],
   // Gateways to Responses servers.
@@ -61,13 +75,37 @@ const OWN_REASON = /:.*/s;
 /** `word` is the upstream's, in any case; empty if it has sent none. */
 export function readFinish(word: string): FinishReason | UpstreamFailure {
   if (word === '') return { class: 'cut', detail: 'the stream ended without a finish reason' };
-  // Gemini appends its own reason: `content_filter: RECITATION`.
-  const known = word.toLowerCase().replace(OWN_REASON, '');
+  const known = plainWord(word);
   const broken = BROKEN_FINISHES.get(known);
   if (broken !== undefined) {
     return { class: broken, detail: 'the upstream gave up in the middle of its answer' };
   }
   return FINISH_REASONS.get(known) ?? 'stop';
+}
+
+/** Gemini appends its own reason: `content_filter: RECITATION`. */
+function plainWord(word: string): string {
+  return word.toLowerCase().replace(OWN_REASON, '');
+}
+
+/**
+ * The finish event of an answer. `word` is the upstream's, `event` a type of events that the reader
+ * does not know.
+ */
+export function finishEvent(
+  reason: FinishReason,
+  word: string,
+  thinking?: readonly ThinkingBlock[],
+  event?: string,
+): GenerationEvent {
+  const isKnown = FINISH_REASONS.has(plainWord(word));
+  const named = isKnown ? event && unknownWord('event', event) : unknownWord('finish_reason', word);
+  return {
+    kind: 'finish',
+    reason,
+    ...(thinking && { thinking }),
+    ...(named && { unknown: named }),
+  };
 }
 
 /**

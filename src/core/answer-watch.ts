@@ -1,0 +1,123 @@
+// Watches finished answers for what costs money without failing: usage that is not reported, prompt
+// reports far from our own count, and words that no reader knows. One state for each model at an
+// upstream, in memory, which a new catalog resets.
+
+import type { Alert } from './alert.ts';
+import type { GenerationEvent } from './generation.ts';
+import type { Catalog, Upstream } from './model.ts';
+import type { Candidate } from './route.ts';
+import type { UnknownWord } from './unknown-word.ts';
+
+/** An alert needs more than half of so many answers, and comes again after as many. */
+const ANSWERS = 20;
+
+/** How far a prompt report may be from our count, in either direction. */
+const FACTOR = 4;
+
+/** Shorter prompts, by both counts, say little: servers add templates of their own. */
+const PROMPT_TOKENS_MIN = 200;
+
+type Asked = {
+  readonly candidate: Pick<Candidate, 'upstream' | 'model'>;
+  /** Our count; absent for requests of our own. */
+  readonly promptTokens?: number | undefined;
+};
+
+export type AnswerWatch = ReturnType<typeof createAnswerWatch>;
+
+/** `ratioOf`: reported prompt tokens of a model for one of our count, as far as it is known. */
+export function createAnswerWatch(dependencies: {
+  readonly catalog: () => Pick<Catalog, 'upstreams'>;
+  readonly ratioOf: (model: string) => number;
+  readonly alert: (alert: Alert) => void;
+  readonly onUnknown: (upstream: string, model: string, what: UnknownWord['what']) => void;
+}) {
+  const { catalog, ratioOf, alert, onUnknown } = dependencies;
+  const watched = new WeakMap<Upstream, Map<string, Place>>();
+
+  return {
+    /** Takes the last events of a finished answer: the usage, if any, and the finish. */
+    see({ candidate, promptTokens }: Asked, streamed: boolean, last: readonly GenerationEvent[]) {
+      const finish = last.at(-1);
+      if (finish?.kind !== 'finish') return;
+      const { upstream, model } = candidate;
+      const place = watched
+        .getOrInsertComputed(upstream, () => new Map())
+        .getOrInsertComputed(model.slug, () => new Place());
+      const names = { upstream: upstream.id, model: model.slug };
+      const before = last.at(-2);
+      const report = before?.kind === 'usage' ? before.usage : undefined;
+      if (place[streamed ? 'streamed' : 'whole'].add(report === undefined)) {
+        alert({ kind: 'usage_missing', ...names, streamed });
+      }
+      if (promptTokens !== undefined && report?.basis === 'reported') {
+        const ratio = place.compare(report.inputTokens, promptTokens * ratioOf(model.slug));
+        if (ratio !== undefined) alert({ kind: 'prompt_doubted', ...names, ratio });
+      }
+      if (finish.unknown === undefined) return;
+      onUnknown(upstream.id, model.slug, finish.unknown.what);
+      if (place.unknown % ANSWERS === 0)
+        alert({ kind: 'word_unknown', ...names, ...finish.unknown });
+      place.unknown += 1;
+    },
+    /** For `/readyz`, which anyone may read: without names. */
+    warnings(): readonly string[] {
+      const places = [...catalog().upstreams.values()].flatMap((upstream) => [
+        ...(watched.get(upstream)?.values() ?? []),
+      ]);
+      const bad = places.filter((place) => place.isBad()).length;
+      if (bad === 0) return [];
+      return [
+        `${bad} × missing or doubtful usage reports of a model at an upstream; see the alerts`,
+      ];
+    },
+  };
+}
+
+/** What is known of a model at an upstream. */
+class Place {
+  readonly streamed = new Tally();
+  readonly whole = new Tally();
+  /** Answers with an unknown word. */
+  unknown = 0;
+  readonly #prompts = new Tally();
+  #reported = 0;
+  #counted = 0;
+
+  isBad(): boolean {
+    return this.streamed.isBad || this.whole.isBad || this.#prompts.isBad;
+  }
+
+  /** How many times our count was reported lately, as text, where that needs an alert. */
+  compare(reported: number, counted: number): string | undefined {
+    if (Math.max(reported, counted) < PROMPT_TOKENS_MIN) return undefined;
+    this.#reported += reported;
+    this.#counted += counted;
+    const isFar = reported > counted * FACTOR || reported * FACTOR < counted;
+    const isAlert = this.#prompts.add(isFar);
+    if (this.#prompts.seen > 0) return undefined;
+    const ratio = String(Number((this.#reported / this.#counted).toPrecision(2)));
+    this.#reported = 0;
+    this.#counted = 0;
+    return isAlert ? ratio : undefined;
+  }
+}
+
+/** Counts the bad ones of some answers, again and again. */
+class Tally {
+  /** Whether most of the last complete window were bad. */
+  isBad = false;
+  seen = 0;
+  #bad = 0;
+
+  /** Whether this answer completes a window of mostly bad ones. */
+  add(isBad: boolean): boolean {
+    this.seen += 1;
+    if (isBad) this.#bad += 1;
+    if (this.seen < ANSWERS) return false;
+    this.isBad = 2 * this.#bad > ANSWERS;
+    this.seen = 0;
+    this.#bad = 0;
+    return this.isBad;
+  }
+}
