@@ -65,9 +65,7 @@ function testText({ candidate: { upstream, model, upstreamModel }, results }: Te
     result.first_content_ms === null ? '-' : `${result.first_content_ms} ms`,
     `${result.duration_ms} ms`,
     result.usage === null ? '-' : 'reported',
-    [result.status === null ? '' : `status ${result.status}`, result.detail ?? '']
-      .filter(Boolean)
-      .join(': '),
+    result.detail ?? '',
   ]);
   const called = upstreamModel === model.slug ? '' : `, there ${upstreamModel}`;
   return [
@@ -80,12 +78,11 @@ function testText({ candidate: { upstream, model, upstreamModel }, results }: Te
 /** Where usage is reported, and of what. */
 function usageWords(results: readonly TrialResult[]): string {
   const answered = results.filter(({ ok }) => ok);
-  if (answered.length === 0) return 'Usage: unknown, because no request was answered.';
-  const missing = [false, true]
-    .filter((stream) => answered.some((each) => each.stream === stream && each.usage === null))
-    .map((stream) => (stream ? 'streamed' : 'whole'));
-  const names = [...new Set(answered.flatMap(({ usage }) => usage ?? []))];
-  const counts = names.length === 0 ? 'no counts' : names.join(', ');
-  if (missing.length === 0) return `Usage: ${counts}.`;
-  return `Usage: ${counts}; none in ${missing.join(' and ')} answers, which are charged by our own count.`;
+  const counts = [...new Set(answered.flatMap(({ usage }) => usage ?? []))].join(', ');
+  const missing = ['whole', 'streamed'].filter((mode) =>
+    answered.some(({ stream, usage }) => stream === (mode === 'streamed') && usage === null),
+  );
+  const how = `${missing.join(' and ')} answers, which are charged by our own count`;
+  const none = missing.length === 0 ? '' : `; none in ${how}`;
+  return `Usage: ${counts || 'no counts'}${none}.`;
 }

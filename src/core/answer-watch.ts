@@ -81,25 +81,19 @@ class Place {
   /** Answers with an unknown word. */
   unknown = 0;
   readonly #prompts = new Tally();
-  #reported = 0;
-  #counted = 0;
+  /** Of the latest report that was far from our count. */
+  #ratio = 1;
 
   isBad(): boolean {
     return this.streamed.isBad || this.whole.isBad || this.#prompts.isBad;
   }
 
-  /** How many times our count was reported lately, as text, where that needs an alert. */
+  /** How many times our count was reported, as text, where that needs an alert. */
   compare(reported: number, counted: number): string | undefined {
     if (Math.max(reported, counted) < PROMPT_TOKENS_MIN) return undefined;
-    this.#reported += reported;
-    this.#counted += counted;
     const isFar = reported > counted * FACTOR || reported * FACTOR < counted;
-    const isAlert = this.#prompts.add(isFar);
-    if (this.#prompts.seen > 0) return undefined;
-    const ratio = String(Number((this.#reported / this.#counted).toPrecision(2)));
-    this.#reported = 0;
-    this.#counted = 0;
-    return isAlert ? ratio : undefined;
+    if (isFar) this.#ratio = reported / counted;
+    return this.#prompts.add(isFar) ? String(Number(this.#ratio.toPrecision(2))) : undefined;
   }
 }
 
@@ -107,16 +101,16 @@ class Place {
 class Tally {
   /** Whether most of the last complete window were bad. */
   isBad = false;
-  seen = 0;
+  #seen = 0;
   #bad = 0;
 
   /** Whether this answer completes a window of mostly bad ones. */
   add(isBad: boolean): boolean {
-    this.seen += 1;
+    this.#seen += 1;
     if (isBad) this.#bad += 1;
-    if (this.seen < ANSWERS) return false;
+    if (this.#seen < ANSWERS) return false;
     this.isBad = 2 * this.#bad > ANSWERS;
-    this.seen = 0;
+    this.#seen = 0;
     this.#bad = 0;
     return this.isBad;
   }

@@ -19,8 +19,7 @@ export type TrialResult = {
   readonly feature: TrialFeature;
   readonly stream: boolean;
   readonly ok: boolean;
-  readonly status: number | null;
-  /** Why it failed, or what it could not show. */
+  /** What the upstream said, or what is missing. */
   readonly detail: string | null;
   /** The counts of the usage report, by name; null without a report. */
   readonly usage: readonly string[] | null;

@@ -68,7 +68,7 @@ export function createTrial(startAttempt: StartAttempt, monotonic: () => number)
 
 type Shown = Omit<TrialResult, 'credential' | 'feature' | 'stream' | 'duration_ms'>;
 
-const NOTHING = { ok: false, status: null, usage: null, first_content_ms: null } as const;
+const NOTHING = { ok: false, usage: null, first_content_ms: null } as const;
 const TOO_LATE = `not tested, because ${TIME_MS / 1_000} seconds were over`;
 
 async function read(start: () => Attempt, feature: TrialFeature): Promise<Shown> {
@@ -82,12 +82,12 @@ async function read(start: () => Attempt, feature: TrialFeature): Promise<Shown>
       const { firstContentMs } = attempt.times();
       const first_content_ms = firstContentMs === undefined ? null : Math.round(firstContentMs);
       if (end !== 'finished') {
-        const detail = saidWords(end.said) || end.detail;
-        return { ...NOTHING, first_content_ms, status: end.status ?? null, detail };
+        const detail = saidWords(end.said, end.status) || end.detail;
+        return { ...NOTHING, first_content_ms, detail };
       }
       const answer = fold.answer();
       const usage = reportedCounts(answer);
-      return { ...judgeTrial(feature, answer), status: null, usage, first_content_ms };
+      return { ...judgeTrial(feature, answer), usage, first_content_ms };
     }
   } catch {
     return { ...NOTHING, detail: 'the request could not be made' };

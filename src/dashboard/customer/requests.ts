@@ -10,7 +10,7 @@ import { archivedWithin } from '../../ledger/archive/anchors.ts';
 import { createNewestRequests } from '../../ledger/newest-requests.ts';
 import { createRequestList, REQUEST_PREFIX_MIN } from '../../ledger/request-list.ts';
 import { watchCut } from '../../operations/archive/cut.ts';
-import { refusedRecord } from '../../operations/refused-record.ts';
+import { refusedRecord } from '../../operations/refusals.ts';
 import { countRequests, createRequestLog, type LogEntry } from '../../operations/request-log.ts';
 import { explainToCustomer } from '../../operations/requests.ts';
 import { createRefusalList } from '../../refusals/list.ts';

@@ -6,7 +6,7 @@ import type { UsdRate } from '../../core/money.ts';
 import { type NamesOfIds, readNames } from '../../identity/names.ts';
 import { createNewestRequests } from '../../ledger/newest-requests.ts';
 import { createRequestList } from '../../ledger/request-list.ts';
-import { refusedRecord } from '../../operations/refused-record.ts';
+import { refusedRecord } from '../../operations/refusals.ts';
 import { createRequestLog, type LogEntry, type LogPage } from '../../operations/request-log.ts';
 import { explainRequest } from '../../operations/requests.ts';
 import { createRefusalList, NO_ACCOUNT, type RefusedRequest } from '../../refusals/list.ts';

@@ -434,7 +434,7 @@ google = {}
     const draft = { kind: 'upstream', id: 'far', entry: { ...entry, max_in_flight: 7 } };
     const results = ['1', '2'].map((credential, index) => ({
       ...{ credential, feature: 'text' as const, stream: false, duration_ms: 1 },
-      ...{ ok: index === 0, status: null, detail: null, usage: null, first_content_ms: null },
+      ...{ ok: index === 0, detail: null, usage: null, first_content_ms: null },
     }));
     open.endTests(results);
     const { json } = await open.post('/catalog/entries/test', { ...draft, model: 'gpt' });

@@ -83,10 +83,7 @@ export function TestDialog({
                 },
                 {
                   label: t('Details'),
-                  show: ({ detail, status }) =>
-                    [status === null ? '' : String(status), detail ?? '']
-                      .filter(Boolean)
-                      .join(': '),
+                  show: ({ detail }) => detail ?? '',
                 },
                 {
                   label: t('Usage'),
