@@ -23,8 +23,6 @@ type Asked = {
   readonly promptTokens?: number | undefined;
 };
 
-export type AnswerWatch = ReturnType<typeof createAnswerWatch>;
-
 /** `ratioOf`: reported prompt tokens of a model for one of our count, as far as it is known. */
 export function createAnswerWatch(dependencies: {
   readonly catalog: () => Pick<Catalog, 'upstreams'>;
