@@ -77,7 +77,7 @@ type AttemptDependencies = {
   /** Unix milliseconds, for the record of an attempt. */
   readonly clock: () => number;
   readonly deadlines: Deadlines;
-  /** Receives the last events of each answer that its upstream has finished. */
+  /** Receives the last events of each answer that its upstream has finished, and that was not cut. */
   readonly onAnswer?: (
     asked: AttemptOptions,
     streamed: boolean,
@@ -237,9 +237,10 @@ class UpstreamAttempt implements Attempt {
     this.#watch.stop();
     // An unread body would keep its connection and memory, and an upstream whose answer was cut
     // would continue to write it.
-    const isWhole = how === 'finished' && this.#cut?.isStopped() !== true;
-    if (isWhole) this.#onAnswer?.(this.#options, this.#streams, batch.events);
-    else this.#call.abort();
+    if (how !== 'finished' || this.#cut?.isStopped() === true) this.#call.abort();
+    else if (batch.beyond === undefined) {
+      this.#onAnswer?.(this.#options, this.#streams, batch.events);
+    }
     if (how === 'finished') return batch;
     const failure = this.#watch.timedOut() ?? placed(how, this.#watch.phase());
     return { ...batch, end: this.#hidden(failure) };
