@@ -138,7 +138,7 @@ export function alertWords(alert: Alert): string {
     case 'usage_missing':
       return `upstream ${alert.upstream} does not report the usage of most ${alert.streamed ? 'streamed' : 'whole'} answers of ${alert.model}; our own count is charged. Run tollgate upstream test, and compare a bill with tollgate reconcile`;
     case 'prompt_doubted':
-      return `upstream ${alert.upstream} reports ${alert.ratio} times the prompt tokens that we count for ${alert.model}; its reports are charged. Check which model it serves, and compare a bill with tollgate reconcile`;
+      return `upstream ${alert.upstream} reports ${alert.ratio} times the prompt tokens that we count for ${alert.model}; check which model it serves, and compare a bill with tollgate reconcile`;
     case 'word_unknown':
       return `upstream ${alert.upstream} sends ${unknownWords(alert)} for ${alert.model}; compare its documentation with its profile`;
     case 'account_restricted':

@@ -38,7 +38,7 @@ const ROWS: {
   prompt_doubted: [
     { kind: 'prompt_doubted', upstream: 'alpha', model: 'swift-1', ratio: '110' },
     'alpha swift-1',
-    'upstream alpha reports 110 times the prompt tokens that we count for swift-1; its reports are charged. Check which model it serves, and compare a bill with tollgate reconcile',
+    'upstream alpha reports 110 times the prompt tokens that we count for swift-1; check which model it serves, and compare a bill with tollgate reconcile',
   ],
   word_unknown: [
     {
