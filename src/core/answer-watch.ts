@@ -40,22 +40,24 @@ export function createAnswerWatch(dependencies: {
       if (finish?.kind !== 'finish') return;
       const { upstream, model } = candidate;
       const place = watched
-        .getOrInsertComputed(upstream, () => new Map())
-        .getOrInsertComputed(model.slug, () => new Place());
-      const names = { upstream: upstream.id, model: model.slug };
+        .getOrInsertComputed(upstream, noPlaces)
+        .getOrInsertComputed(model.slug, newPlace);
       const before = last.at(-2);
       const report = before?.kind === 'usage' ? before.usage : undefined;
-      if (place[streamed ? 'streamed' : 'whole'].add(report === undefined)) {
-        alert({ kind: 'usage_missing', ...names, streamed });
-      }
-      if (promptTokens !== undefined && report?.basis === 'reported') {
-        const ratio = place.compare(report.inputTokens, promptTokens * ratioOf(model.slug));
-        if (ratio !== undefined) alert({ kind: 'prompt_doubted', ...names, ratio });
-      }
-      if (finish.unknown === undefined) return;
-      onUnknown(upstream.id, model.slug, finish.unknown.what);
-      if (place.unknown % ANSWERS === 0)
-        alert({ kind: 'word_unknown', ...names, ...finish.unknown });
+      const isMissing = place[streamed ? 'streamed' : 'whole'].add(report === undefined);
+      const ratio =
+        promptTokens !== undefined && report?.basis === 'reported'
+          ? place.compare(report.inputTokens, promptTokens * ratioOf(model.slug))
+          : undefined;
+      const { unknown } = finish;
+      // The usual answer makes no object here.
+      if (!isMissing && ratio === undefined && unknown === undefined) return;
+      const names = { upstream: upstream.id, model: model.slug };
+      if (isMissing) alert({ kind: 'usage_missing', ...names, streamed });
+      if (ratio !== undefined) alert({ kind: 'prompt_doubted', ...names, ratio });
+      if (unknown === undefined) return;
+      onUnknown(upstream.id, model.slug, unknown.what);
+      if (place.unknown % ANSWERS === 0) alert({ kind: 'word_unknown', ...names, ...unknown });
       place.unknown += 1;
     },
     /** For `/readyz`, which anyone may read: without names. */
@@ -71,6 +73,9 @@ export function createAnswerWatch(dependencies: {
     },
   };
 }
+
+const noPlaces = (): Map<string, Place> => new Map();
+const newPlace = (): Place => new Place();
 
 /** What is known of a model at an upstream. */
 class Place {
