@@ -294,7 +294,7 @@ const BANS: readonly Ban[] = [
     name: 'the process environment is read where the process starts alone',
     pattern: /\bprocess\.env\b/,
     example: "process.env['PORT']",
-    except: /^src\/(cli\/|main\.ts|server\/(pipeline|runtime)\.ts|dashboard\/web-build\.ts)/,
+    except: /^src\/(cli\/|main\.ts|server\/(upstreams|runtime)\.ts|dashboard\/web-build\.ts)/,
   },
   {
     name: 'nothing is printed except by the command line and the log',

@@ -72,3 +72,20 @@ export function table(header: readonly string[], rows: readonly (readonly string
 export function shortTime(ms: number): string {
   return new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
 }
+
+/** A page of text; a longer one is no password and no key. */
+const STDIN_BYTES_MAX = 4_096;
+
+/** The text on standard input, without its last line break. */
+export async function readSecret(): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of Bun.stdin.stream()) {
+    size += chunk.byteLength;
+    if (size > STDIN_BYTES_MAX) break;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks)
+    .toString('utf8')
+    .replace(/\r?\n$/, '');
+}

@@ -1,5 +1,5 @@
-// `tollgate explain REQUEST_ID`: explains a charge from the books alone. The figures are recomputed
-// from usage and prices, so a difference would show; this file formats them.
+// `tollgate explain REQUEST_ID`: explains a charge from the books alone, or a refusal. The figures
+// are recomputed from usage and prices, so a difference would show; this file formats them.
 
 import type { Command } from 'commander';
 import { PLAYGROUND_KEY_ID } from '../core/id.ts';
@@ -7,6 +7,7 @@ import type { AttemptFacts, UpstreamCosts } from '../operations/attempt-facts.ts
 import type { Explanation } from '../operations/explanation.ts';
 import { addCommand, type Output, type Perform } from './command.ts';
 import type { Context } from './context.ts';
+import { explainRefusal } from './refusals.ts';
 
 type Usage = NonNullable<Explanation['usage']>;
 type Booked = NonNullable<Explanation['booked']>;
@@ -22,11 +23,16 @@ const DOUBTS: Readonly<Record<NonNullable<Usage['doubt']>, string>> = {
 };
 
 export function addExplainCommand(program: Command, perform: Perform): void {
-  perform(addCommand(program, 'explain <request>', 'explain the charge of a request'), explain);
+  perform(
+    addCommand(program, 'explain <request>', 'explain the charge of a request, or its refusal'),
+    explain,
+  );
 }
 
 async function explain(context: Context, _options: object, requestId = ''): Promise<Output> {
   const store = await context.openStore();
+  const refused = await explainRefusal(store, requestId);
+  if (refused !== undefined) return refused;
   // Not loaded by other commands.
   const { explainRequest } = await import('../operations/requests.ts');
   const facts = await explainRequest(store, context.catalog(), requestId);

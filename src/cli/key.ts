@@ -2,12 +2,23 @@
 // or the whole key; its masked form is not enough.
 
 import { type Command, Option } from 'commander';
+import { isWellFormedKey } from '../core/id.ts';
 import { keyRecord } from '../identity/key-record.ts';
 import { printedAccount } from '../operations/account-records.ts';
+import type { OperationDependencies } from '../operations/dependencies.ts';
 import { boundKeyRecord, boundKeyRecords, createBoundKey } from '../operations/key-bounds.ts';
 import { findKey, rotatedKeyRecord } from '../operations/keys.ts';
 import type { KeyRevocation } from '../store/tables.ts';
-import { addCommand, addGroup, OPERATOR, type Output, type Perform, table } from './command.ts';
+import {
+  addCommand,
+  addGroup,
+  CommandError,
+  OPERATOR,
+  type Output,
+  type Perform,
+  readSecret,
+  table,
+} from './command.ts';
 import { confirmed } from './confirmation.ts';
 import type { Context } from './context.ts';
 import {
@@ -25,7 +36,8 @@ export function addKeyCommands(program: Command, perform: Perform): void {
   perform<CreateOptions>(
     withBounds(addCommand(group, 'create <account>', 'create a key, which is shown once'))
       .option('--name <text>', 'a name of at most 100 characters')
-      .option('--expires <date>', 'when it expires, such as 2027-01-31 or 2027-01-31T12:00:00Z'),
+      .option('--expires <date>', 'when it expires, such as 2027-01-31 or 2027-01-31T12:00:00Z')
+      .option('--key-stdin', 'read the key from standard input, such as one of another gateway'),
     createKey,
   );
   perform(addCommand(group, 'list <account>', 'list the keys of an account'), listKeys);
@@ -49,18 +61,40 @@ export function addKeyCommands(program: Command, perform: Perform): void {
   );
 }
 
-type CreateOptions = BoundsOptions & { readonly name?: string; readonly expires?: string };
+type CreateOptions = BoundsOptions & {
+  readonly name?: string;
+  readonly expires?: string;
+  readonly keyStdin?: true;
+};
 
 async function createKey(context: Context, options: CreateOptions, account = ''): Promise<Output> {
   const expiresAt = options.expires === undefined ? undefined : parseExpiry(options.expires);
   const parts = await openParts(context);
   const accountId = (await parts.accounts.find(account)).id;
-  const facts = { accountId, name: options.name, expiresAt, ...readBounds(options) };
+  const text = options.keyStdin === true ? await readKey(parts) : undefined;
+  const facts = { accountId, name: options.name, expiresAt, text, ...readBounds(options) };
   const { row, key } = await createBoundKey(parts, facts, OPERATOR);
-  return {
-    json: { api_key: await boundKeyRecord(parts, row), key },
-    text: `Key ${row.id}, shown only now: ${key}`,
-  };
+  const record = await boundKeyRecord(parts, row);
+  if (text !== undefined) {
+    return { json: { api_key: record }, text: `Key ${row.id} is ${row.masked}.` };
+  }
+  return { json: { api_key: record, key }, text: `Key ${row.id}, shown only now: ${key}` };
+}
+
+/** A key that customers have already. Its form is that of all keys. */
+async function readKey({ keys }: Pick<OperationDependencies, 'keys'>): Promise<string> {
+  const key = await readSecret();
+  if (!isWellFormedKey(key)) {
+    throw new CommandError(
+      'invalid_key',
+      'The key is not valid. It needs to be sk- and 48 letters or digits; give customers with other keys a new one.',
+    );
+  }
+  if ((await keys.find(key).catch(() => undefined)) === undefined) return key;
+  throw new CommandError(
+    'key_exists',
+    'An account has this key already; tollgate key show finds it.',
+  );
 }
 
 async function listKeys(context: Context, _options: object, name = ''): Promise<Output> {

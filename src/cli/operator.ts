@@ -14,12 +14,10 @@ import {
   OPERATOR,
   type Output,
   type Perform,
+  readSecret,
 } from './command.ts';
 import type { Context } from './context.ts';
 import { listOutput, shortInstant } from './list-output.ts';
-
-/** A page of text; a longer one is no password. */
-const STDIN_BYTES_MAX = 4_096;
 
 export function addOperatorCommands(program: Command, perform: Perform): void {
   const group = addGroup(program, 'operator', "manage the users of the operator's console");
@@ -74,7 +72,7 @@ async function create(context: Context, options: CreateOptions, email = ''): Pro
   const url = await consoleUrl(context);
   const { operators } = await openPeople(context);
   if (options.passwordStdin === true) {
-    const user = await operators.create(email, role, await readPassword(), OPERATOR);
+    const user = await operators.create(email, role, await readSecret(), OPERATOR);
     return {
       json: { operator: operatorRecord(user) },
       text: `${user.email} is an operator and signs in at ${url} with that password.`,
@@ -135,17 +133,4 @@ async function consoleUrl(context: Context): Promise<string> {
   const known = await readNote((await context.openStore()).database, 'console');
   if (known !== undefined && URL.canParse(known)) return known;
   return port === 0 ? '/operator' : urlOf(config.operatorHost, port);
-}
-
-async function readPassword(): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of Bun.stdin.stream()) {
-    size += chunk.byteLength;
-    if (size > STDIN_BYTES_MAX) break;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks)
-    .toString('utf8')
-    .replace(/\r?\n$/, '');
 }

@@ -1,5 +1,5 @@
-// `tollgate upstream list|disable|enable|reset`: lists where models run, and takes a place out of
-// service without a change of the catalog. A running server applies it within a second.
+// `tollgate upstream list|test|disable|enable|reset`: lists where models run, tests them, and takes a
+// place out of service without a change of the catalog. A running server applies it within a second.
 
 import type { Command } from 'commander';
 import type { Place } from '../catalog/disabled.ts';
@@ -18,6 +18,14 @@ import { changeOf } from './open-operations.ts';
 export function addUpstreamCommands(program: Command, perform: Perform): void {
   const group = addGroup(program, 'upstream', 'list upstreams, and take them out of service');
   perform(addCommand(group, 'list', 'list the upstreams and the models that they serve'), list);
+  perform(
+    addCommand(
+      group,
+      'test [upstream] [model]',
+      'ask models for short answers, whole and streamed, which the upstreams charge for',
+    ),
+    async (...args) => (await import('./upstream-test.ts')).testUpstreams(...args),
+  );
   perform<DisableOptions>(
     addCommand(group, 'disable <upstream>', 'send no new requests there until it is enabled')
       .option('--model <model>', 'only those for this model')

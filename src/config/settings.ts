@@ -172,7 +172,7 @@ export const SETTINGS = {
     fallback: 'off',
     parse: parsers.daysOrOff(31, 36_500),
     about:
-      'Days after which the requests of a closed month go to archive files; off keeps all in the database.',
+      'Days, 31 or more, after which requests of a closed month go to archive files; off keeps all.',
   },
   archiveDir: {
     name: 'ARCHIVE_DIR',

@@ -173,16 +173,23 @@ export function requireInPlan(plan: Plan, model: Model): void {
 }
 
 /**
- * Rejects images and tools at a model that lacks them by the catalog's word, before an upstream is
- * asked. JSON needs no feature: the prompt asks for it.
+ * Rejects tools, images and a JSON format at a model that lacks them by the catalog's word, before
+ * an upstream is asked, so that `/v1/models` and the answers agree.
  */
 export function requireFeatures(
   { features, statesFeatures }: Pick<Model, 'features' | 'statesFeatures'>,
-  { turns, tools }: Pick<GenerationRequest, 'turns' | 'tools'>,
+  { turns, tools, json }: Pick<GenerationRequest, 'turns' | 'tools' | 'json'>,
+  format: ClientFormatName,
 ): void {
   if (statesFeatures !== true) return;
   if (tools.length > 0 && !features.has('tools')) {
     throw invalidRequest('tools', 'is not supported by this model; choose one with tools');
+  }
+  if (json && !features.has('json')) {
+    throw invalidRequest(
+      format === 'chat' ? 'response_format' : 'output_config.format',
+      'is not supported by this model; leave it out, or choose one with json_mode',
+    );
   }
   if (!features.has('vision') && hasImages(turns)) {
     throw invalidRequest(

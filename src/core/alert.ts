@@ -3,6 +3,7 @@
 // key and nothing written by a caller. What an upstream said is in quotes, short and on one line.
 
 import type { UsageDoubt } from './generation.ts';
+import { type UnknownWord, unknownWords } from './unknown-word.ts';
 
 export type Alert =
   /** The upstream refuses our key, or our balance there is empty. */
@@ -43,6 +44,27 @@ export type Alert =
       readonly doubt: UsageDoubt;
       readonly requestId: string;
     }
+  /** Most of the last answers came without usage, so our own count is charged. */
+  | {
+      readonly kind: 'usage_missing';
+      readonly upstream: string;
+      readonly model: string;
+      readonly streamed: boolean;
+    }
+  /** Most of the last reports were far from our count of the prompts. */
+  | {
+      readonly kind: 'prompt_doubted';
+      readonly upstream: string;
+      readonly model: string;
+      /** Reported tokens for one of our count. */
+      readonly ratio: string;
+    }
+  /** An answer has a word that no reader knows. */
+  | ({
+      readonly kind: 'word_unknown';
+      readonly upstream: string;
+      readonly model: string;
+    } & UnknownWord)
   /** The unpaid charges of an account exceed the bound (`core/exposure.ts`). */
   | { readonly kind: 'account_restricted'; readonly accountId: string; readonly requestId: string }
   /** The runaway guard has paused a key. */
@@ -85,9 +107,14 @@ export function alertSubject(alert: Alert): string {
     case 'credential_refused':
       return `${alert.upstream} ${alert.credential}`;
     case 'breaker_opened':
+    case 'prompt_doubted':
       return `${alert.upstream} ${alert.model}`;
     case 'parameter_refused':
       return `${alert.upstream} ${alert.model} ${alert.parameter}`;
+    case 'usage_missing':
+      return `${alert.upstream} ${alert.model} ${alert.streamed ? 'streamed' : 'whole'}`;
+    case 'word_unknown':
+      return `${alert.upstream} ${alert.model} ${alert.what}`;
     case 'usage_doubted':
       return `${alert.upstream} ${alert.model} ${alert.doubt}`;
     case 'account_restricted':
@@ -128,6 +155,12 @@ export function alertWords(alert: Alert): string {
       return `upstream ${alert.upstream} refuses ${alert.parameter} for ${alert.model}, which its profile or the catalog sets${quoted(alert.said)}`;
     case 'usage_doubted':
       return doubtWords(alert);
+    case 'usage_missing':
+      return `upstream ${alert.upstream} does not report the usage of most ${alert.streamed ? 'streamed' : 'whole'} answers of ${alert.model}; our own count is charged. Run tollgate upstream test, and compare a bill with tollgate reconcile`;
+    case 'prompt_doubted':
+      return `upstream ${alert.upstream} reports ${alert.ratio} times the prompt tokens that we count for ${alert.model}; check which model it serves, and compare a bill with tollgate reconcile`;
+    case 'word_unknown':
+      return `upstream ${alert.upstream} sends ${unknownWords(alert)} for ${alert.model}; compare its documentation with its profile`;
     case 'account_restricted':
       return `account ${alert.accountId} could not pay charges above the bound, the last of them ${alert.requestId}; its requests are now accepted only if the balance covers their worst case, until as much is credited`;
     case 'key_runaway':

@@ -9,6 +9,7 @@ import type {
   ThinkingBlock,
   UsageReport,
 } from './generation.ts';
+import type { UnknownWord } from './unknown-word.ts';
 
 type Call = { readonly id: string; readonly name: string; arguments: string };
 
@@ -31,6 +32,7 @@ export class Fold {
   #usage: UsageReport | undefined;
   #rawUsage: string | undefined;
   #thinking: readonly ThinkingBlock[] | undefined;
+  #unknown: UnknownWord | undefined;
   #calls = NO_CALLS;
 
   push(event: GenerationEvent): void {
@@ -59,6 +61,7 @@ export class Fold {
       case 'finish':
         this.#finish = event.reason;
         this.#thinking = event.thinking;
+        this.#unknown = event.unknown;
         return;
       default:
         unreachable(event);
@@ -76,6 +79,7 @@ export class Fold {
     if (this.#usage !== undefined) answer.usage = this.#usage;
     if (this.#rawUsage !== undefined) answer.rawUsage = this.#rawUsage;
     if (this.#thinking !== undefined) answer.thinking = this.#thinking;
+    if (this.#unknown !== undefined) answer.unknown = this.#unknown;
     return answer;
   }
 }
@@ -99,12 +103,15 @@ export function answerEvents(answer: Answer): GenerationEvent[] {
     if (call.arguments !== '') events.push({ kind: 'tool-delta', index, json: call.arguments });
     index += 1;
   }
-  const { usage, rawUsage: raw, finish: reason, thinking } = answer;
+  const { usage, rawUsage: raw, finish: reason, thinking, unknown } = answer;
   if (usage !== undefined) {
     events.push(raw === undefined ? { kind: 'usage', usage } : { kind: 'usage', usage, raw });
   }
-  events.push(
-    thinking === undefined ? { kind: 'finish', reason } : { kind: 'finish', reason, thinking },
-  );
+  events.push({
+    kind: 'finish',
+    reason,
+    ...(thinking && { thinking }),
+    ...(unknown && { unknown }),
+  });
   return events;
 }

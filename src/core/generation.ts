@@ -1,6 +1,7 @@
 // Requests and answers in one vocabulary, independent of both wire formats. `wire/` translates
 // bytes to these types and back; all other code uses only these.
 
+import type { UnknownWord } from './unknown-word.ts';
 import type { Estimate } from './usage-estimate.ts';
 
 export type JsonValue =
@@ -15,9 +16,7 @@ export type JsonObject = { readonly [key: string]: JsonValue };
 
 export type TextPart = { readonly kind: 'text'; readonly text: string };
 
-/**
- * `url` is an http(s) or data URL. It is passed to the upstream unchanged and never fetched here.
- */
+/** `url` is an http(s) or data URL, passed to the upstream unchanged and never fetched here. */
 export type ImagePart = { readonly kind: 'image'; readonly url: string };
 
 export type ContentPart = TextPart | ImagePart;
@@ -84,9 +83,7 @@ export type ToolTurn = {
   readonly isError: boolean;
 };
 
-/**
- * System text in the middle of a conversation. Never first, and never between calls and results.
- */
+/** System text in a conversation. Never first, and never between calls and results. */
 export type SystemTurn = { readonly role: 'system'; readonly text: string };
 
 export type Turn = UserTurn | AssistantTurn | ToolTurn | SystemTurn;
@@ -258,6 +255,7 @@ export type GenerationEvent =
       readonly reason: FinishReason;
       /** The answer's thinking in its upstream's signed form, if it has one. */
       readonly thinking?: readonly ThinkingBlock[];
+      readonly unknown?: UnknownWord;
     };
 
 /**
@@ -274,6 +272,7 @@ export type Answer = {
   readonly usage?: UsageReport;
   readonly rawUsage?: string;
   readonly thinking?: readonly ThinkingBlock[];
+  readonly unknown?: UnknownWord;
 };
 
 /** How a dispatched request ended; every one has exactly one. Append new ones at the end, as above. */

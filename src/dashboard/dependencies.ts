@@ -4,13 +4,13 @@ import type { CatalogStatus } from '../catalog/live.ts';
 import type { FoundCatalog } from '../catalog/source.ts';
 import type { Activity } from '../core/activity.ts';
 import type { ClientFormatName } from '../core/admit.ts';
-import type { UpstreamFailure } from '../core/failure.ts';
 import type { UpstreamState } from '../core/health.ts';
 import type { RandomBytes } from '../core/id.ts';
-import type { Catalog, UpstreamCredential } from '../core/model.ts';
+import type { Catalog } from '../core/model.ts';
 import type { Micro } from '../core/money.ts';
 import type { OperatorState } from '../core/operator.ts';
 import type { Candidate } from '../core/route.ts';
+import type { TrialResult } from '../core/trial.ts';
 import type { PlaygroundCall } from '../generate/pipeline-types.ts';
 import type { SignIn } from '../identity/sign-in/contract.ts';
 import type { AuditState } from '../ledger/audit.ts';
@@ -79,11 +79,8 @@ export type Machine = {
   readonly findCatalog: () => FoundCatalog;
   /** The names of the server's own settings in the environment. */
   readonly settings: ReadonlySet<string>;
-  /** Asks an upstream for the shortest possible answer. Never rejects. */
-  readonly probe: (
-    candidate: Candidate,
-    credential: UpstreamCredential,
-  ) => Promise<'finished' | UpstreamFailure>;
+  /** Tests a candidate with short requests, which its upstream charges for. Never rejects. */
+  readonly trial: (candidate: Candidate) => Promise<readonly TrialResult[]>;
   /** A read-only connection for one long read. The caller closes it. */
   readonly openReader: () => Database;
   readonly node: () => NodeFacts;

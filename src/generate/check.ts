@@ -72,7 +72,7 @@ function understand(
   call.tally.understood(model.slug, request.stream);
   requireInPlan(plan, model);
   requireForKey(facts.bounds, model.slug);
-  requireFeatures(model, request);
+  requireFeatures(model, request, call.format.name);
   return { call, facts, request, catalog, plan, model };
 }
 

@@ -95,6 +95,7 @@ async function findUpstream(
       startAttempt: (options, permit) => startMetered(dependencies, admitted, options, permit),
       candidates: candidates(routeFacts(checked, outputBound), random),
       request,
+      promptTokens: checked.promptTokens,
       // An upstream stream can be stopped when the balance runs out, even for a whole answer.
       streamUpstream: request.stream || outputBound > SLICE_TOKENS,
       until: request.stream ? 'content' : 'end',

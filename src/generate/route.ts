@@ -58,6 +58,8 @@ type RouteOptions<A extends Attempt> = Until & {
   readonly health: AccountHealth;
   readonly candidates: readonly Candidate[];
   readonly request: GenerationRequest;
+  /** Our count of the prompt. */
+  readonly promptTokens: number;
   readonly streamUpstream: boolean;
   /** After this silence a streamed response begins without content. */
   readonly silentCommitMs: number;
@@ -256,7 +258,7 @@ function boundTotal(candidate: Candidate, leftMs: number): Candidate {
 
 /** Releases the permit if the attempt could not be started, since no attempt would end it. */
 function start<A extends Attempt>(
-  { startAttempt, request, streamUpstream }: RouteOptions<A>,
+  { startAttempt, request, promptTokens, streamUpstream: stream }: RouteOptions<A>,
   candidate: Candidate,
   permit: Permit,
   newConnection: boolean,
@@ -265,7 +267,7 @@ function start<A extends Attempt>(
   const { maxOutputTokens } = candidate;
   try {
     return startAttempt(
-      { candidate, credential, request, maxOutputTokens, stream: streamUpstream, newConnection },
+      { candidate, credential, request, promptTokens, maxOutputTokens, stream, newConnection },
       permit,
     );
   } catch (error) {

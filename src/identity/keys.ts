@@ -40,6 +40,8 @@ type NewKey = {
   readonly networks?: readonly string[] | null | undefined;
   /** Whether the runaway guard may pause it; absent: yes. */
   readonly isGuarded?: boolean | undefined;
+  /** A well-formed key that no account has, such as one from another gateway; absent: random. */
+  readonly text?: string | undefined;
 };
 
 const NOT_PAUSED = { pausedAt: null, pausedReason: null };
@@ -91,8 +93,8 @@ export function createKeys(
   async function insert(
     facts: Kept & Pick<ApiKey, 'rotatedFrom' | 'family'>,
     by: KeyOperation,
+    key = createKey(randomBytes),
   ): Promise<CreatedKey> {
-    const key = createKey(randomBytes);
     const row: ApiKey = {
       ...facts,
       id: createId('key_', randomBytes),
@@ -176,7 +178,7 @@ export function createKeys(
         const isGuarded = facts.isGuarded ?? true;
         const bounds = { models: facts.models ?? null, networks, isGuarded, ...NOT_PAUSED };
         const row = { accountId, name, expiresAt, ...bounds, rotatedFrom: null, family: null };
-        return insert(row, operationBy(actor, now));
+        return insert(row, operationBy(actor, now), facts.text);
       });
     },
 

@@ -5,6 +5,7 @@
 
 import type { Alert } from '../core/alert.ts';
 import type { RequestSummary } from '../core/request-summary.ts';
+import type { UnknownWord } from '../core/unknown-word.ts';
 import { CONTENT_TYPE, type Family, printFamilies } from './exposition.ts';
 import { createGauges, type GaugeSources } from './gauges.ts';
 import {
@@ -78,6 +79,14 @@ export function createMetrics({ version }: { readonly version: string }) {
     labels: ['result'],
   });
   const spansOf = createTable((result) => spans({ result }));
+  const unknownWords = createCounter(register, {
+    name: 'tollgate_upstream_unknown_words_total',
+    help: 'Answers with a finish reason or a type of events that no reader knows.',
+    labels: ['upstream', 'model', 'what'],
+  });
+  const unknownOf = createTable((upstream) =>
+    createTable((model) => createTable((what) => unknownWords({ upstream, model, what }))),
+  );
   const loopLag = createHistogram(register, {
     name: 'tollgate_event_loop_lag_seconds',
     help: 'Delay of a timer of the event loop, measured ten times a second.',
@@ -109,6 +118,9 @@ export function createMetrics({ version }: { readonly version: string }) {
     /** Counts spans by what became of them. */
     spans(result: SpanResult, count: number): void {
       spansOf(result).value += count;
+    },
+    unknownWord(upstream: string, model: string, what: UnknownWord['what']): void {
+      unknownOf(upstream)(model)(what).value += 1;
     },
     loopLag,
     /** Sets the sources of the gauges. Called once, when all parts exist. */

@@ -41,7 +41,7 @@ type Parts = Pick<
   'keys' | 'ledger' | 'database' | 'catalog' | 'clock' | 'randomBytes'
 >;
 
-type NewKey = BoundsEdit & { readonly accountId: string };
+type NewKey = BoundsEdit & { readonly accountId: string; readonly text?: string | undefined };
 
 /** The budget is set before the caller gets the text of the key, so no request precedes it. */
 export async function createBoundKey(

@@ -1,4 +1,5 @@
-// Takes an upstream, or one of its models, out of service and back, and resets its failure state.
+// Takes an upstream, or one of its models, out of service and back, resets its failure state, and
+// finds what a test asks.
 // Called by the command line and the console. Running requests continue.
 
 import {
@@ -9,7 +10,10 @@ import {
   type Place,
 } from '../catalog/disabled.ts';
 import { isoTime } from '../core/calendar.ts';
-import type { Catalog } from '../core/model.ts';
+import type { Catalog, Model, ModelFeature, Placement, Upstream } from '../core/model.ts';
+import { priceAt } from '../core/price-book.ts';
+import { DEMO_PROFILE, type UpstreamProfile } from '../core/profile.ts';
+import type { Candidate } from '../core/route.ts';
 import { auditChange, type Change } from '../identity/audit.ts';
 import { OperationError } from './error.ts';
 
@@ -98,19 +102,73 @@ function isKnown(catalog: Catalog, { upstream, model }: Place): boolean {
   return servedBy.some((placement) => placement.upstream === upstream);
 }
 
+/**
+ * The candidates of a test: of all upstreams or one, of all models or one, which is a slug, an alias
+ * or the upstream's own name. A name that the catalog does not have at the upstream stands for a
+ * model without features. Throws `upstream_not_found` and `model_not_found`.
+ */
+export function trialCandidates(
+  catalog: Catalog,
+  { upstream: id, model: name }: { readonly [Name in keyof Place]?: string | undefined },
+  nowMs: number,
+): readonly Candidate[] {
+  const upstream = id === undefined ? undefined : catalog.upstreams.get(id);
+  if (id !== undefined && upstream === undefined) throw upstreamNotFound();
+  const placed = catalog.models.flatMap((model) =>
+    model.servedBy.flatMap((place) => {
+      const at = catalog.upstreams.get(place.upstream);
+      const isMeant = at !== undefined && (upstream === undefined || at === upstream);
+      return isMeant ? [trialCandidate(model, at, place, nowMs)] : [];
+    }),
+  );
+  if (name === undefined) return placed;
+  const slug = catalog.resolve(name)?.slug;
+  const named = placed.filter(
+    ({ model, upstreamModel }) => model.slug === slug || upstreamModel === name,
+  );
+  if (named.length > 0) return named;
+  const [like] = catalog.models;
+  if (upstream === undefined || like === undefined) throw modelNotFound();
+  const profile = placed[0]?.profile ?? ownProfile(upstream);
+  const { timeouts } = upstream;
+  const unknown = { ...like, slug: name, features: new Set<ModelFeature>() };
+  return [trialCandidate(unknown, upstream, { model: name, profile, timeouts }, nowMs)];
+}
+
+function trialCandidate(
+  model: Model,
+  upstream: Upstream,
+  { model: upstreamModel, profile, timeouts }: Pick<Placement, 'model' | 'profile' | 'timeouts'>,
+  nowMs: number,
+): Candidate {
+  const price = priceAt(model.prices, nowMs);
+  const names = { model, upstream, upstreamModel, profile };
+  return { ...names, maxOutputTokens: model.maxOutput, price, timeouts, fallback: 'none' };
+}
+
+function ownProfile(upstream: Upstream): UpstreamProfile {
+  return upstream.dialect === 'demo' ? DEMO_PROFILE : upstream.profile;
+}
+
 function findPlace(catalog: Catalog, { upstream, model }: Place): Place {
-  if (!catalog.upstreams.has(upstream)) {
-    throw new OperationError(
-      'upstream_not_found',
-      'There is no upstream with this id in the catalog; tollgate upstream list has them.',
-    );
-  }
+  if (!catalog.upstreams.has(upstream)) throw upstreamNotFound();
   if (model === undefined) return { upstream };
   const slug = catalog.resolve(model)?.slug;
   if (slug !== undefined && isKnown(catalog, { upstream, model: slug })) {
     return { upstream, model: slug };
   }
-  throw new OperationError(
+  throw modelNotFound();
+}
+
+function upstreamNotFound(): OperationError {
+  return new OperationError(
+    'upstream_not_found',
+    'There is no upstream with this id in the catalog; tollgate upstream list has them.',
+  );
+}
+
+function modelNotFound(): OperationError {
+  return new OperationError(
     'model_not_found',
     'This upstream does not serve a model with this slug or alias; tollgate upstream list has those that it serves.',
   );

@@ -44,6 +44,14 @@ export function createRefusalList({ db }: Pick<Database, 'db'>) {
         .limit(limit)
         .all(),
 
+    /** The one with this id, of the account if one is given: the first of equal ones. */
+    find: (id: string, accountId?: string): Promise<RefusedRequest | undefined> =>
+      db
+        .select()
+        .from(refusedRequests)
+        .where(and(eq(refusedRequests.id, id), ownedBy(accountId)))
+        .get(),
+
     /** The newest with this id prefix; `accountId` absent: of any account. */
     search: (
       accountId: string | undefined,
@@ -51,11 +59,10 @@ export function createRefusalList({ db }: Pick<Database, 'db'>) {
       limit: number,
     ): Promise<RefusedRequest[]> => {
       const [first, last] = requestIdRange(prefix);
-      const isOwn = accountId === undefined ? undefined : eq(refusedRequests.accountId, accountId);
       return db
         .select()
         .from(refusedRequests)
-        .where(and(between(sql`${id}`, first, last), isOwn))
+        .where(and(between(sql`${id}`, first, last), ownedBy(accountId)))
         .orderBy(desc(id))
         .limit(limit)
         .all();
@@ -90,6 +97,9 @@ export function createRefusalList({ db }: Pick<Database, 'db'>) {
     },
   };
 }
+
+const ownedBy = (accountId: string | undefined): SQL | undefined =>
+  accountId === undefined ? undefined : eq(refusedRequests.accountId, accountId);
 
 /** Only callers without an account. */
 export const NO_ACCOUNT = '';

@@ -19,8 +19,5 @@ export type Base = {
   /** Milliseconds of a clock that never jumps. */
   readonly monotonic: () => number;
   readonly randomBytes: RandomBytes;
-  readonly observation: Pick<
-    Observation,
-    'log' | 'alert' | 'heard' | 'request' | 'activity' | 'startTrace'
-  >;
+  readonly observation: Omit<Observation, 'raised' | 'close'>;
 };

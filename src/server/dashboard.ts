@@ -42,7 +42,7 @@ export type ServingDashboardOptions = Base & {
   readonly domains: Domains;
   /** The server's database, ledger and node. */
   readonly serving: ServingStore;
-  readonly pipeline: Pick<ServingPipeline, 'limits' | 'probe'>;
+  readonly pipeline: Pick<ServingPipeline, 'limits' | 'trial'>;
   readonly selfAudit: ServingAudit;
   readonly load: () => Load;
   readonly trustedProxies: NetworkSet;

@@ -21,7 +21,7 @@ export type MachineOptions = {
   readonly store: Pick<ServingStore, 'node'>;
   readonly selfAudit: ServingAudit;
   readonly load: () => Load;
-  readonly pipeline: Pick<ServingPipeline, 'probe'>;
+  readonly pipeline: Pick<ServingPipeline, 'trial'>;
   readonly storeAlerts: () => Promise<void>;
 };
 
@@ -37,7 +37,7 @@ export function createMachine(options: MachineOptions): Machine {
     streamsOpen: () => load().streamsOpen,
     findCatalog: domains.file.find,
     settings: new Set(VARIABLES.map(({ name }) => name)),
-    probe: pipeline.probe,
+    trial: pipeline.trial,
     openReader: () => openServingReader(config.databaseUrl),
     nodes: node.records,
     node: () => ({

@@ -1,7 +1,7 @@
 // Constructs the pipeline of a server between its domains and its upstreams: limits, upstream
 // connections and their health.
 
-import { createDeadlines } from '../core/deadlines.ts';
+import { createAnswerWatch } from '../core/answer-watch.ts';
 import { createLearned } from '../core/learned.ts';
 import { roomBytes } from '../generate/body-room.ts';
 import { RequestEntrance } from '../generate/entrance.ts';
@@ -15,19 +15,16 @@ import { createLimits } from '../limits/limits.ts';
 import type { Database } from '../store/contract.ts';
 import type { Redis } from '../store/redis/client.ts';
 import { createAttempts } from '../upstream/attempt.ts';
-import { createUpstreamClient } from '../upstream/client.ts';
-import { answerDemo } from '../upstream/demo.ts';
-import { createDescriptors } from '../upstream/descriptors.ts';
 import { createHealth } from '../upstream/health.ts';
 import { createImageHosts, imageLookup } from '../upstream/image-hosts.ts';
 import { createProbe } from '../upstream/probe.ts';
-import { systemLookup } from '../upstream/resolver.ts';
 import { startTimer } from '../upstream/timer.ts';
-import { VERSION } from '../version.ts';
+import { createTrial } from '../upstream/trial.ts';
 import type { Base } from './base.ts';
 import type { Domains } from './domains.ts';
 import { createServingLimits } from './limits.ts';
-import { memoryBytes, proxiedSchemes } from './runtime.ts';
+import { memoryBytes } from './runtime.ts';
+import { createUpstreams } from './upstreams.ts';
 
 export type ServingPipelineOptions = Base & {
   readonly domains: Domains;
@@ -48,7 +45,8 @@ export async function createServingPipeline(options: ServingPipelineOptions) {
   const { database, ledger, redis, liveNodes } = options;
   const { live, reasoning, books } = domains;
   const { alert } = observation;
-  const deadlines = createDeadlines(monotonic);
+  const upstreams = createUpstreams({ clock, monotonic });
+  const { deadlines, client } = upstreams;
   const inFlight = createInFlight();
   const history = createHistory(database);
   const limiting = { clock, monotonic, isLive: inFlight.isLive, history };
@@ -58,21 +56,14 @@ export async function createServingPipeline(options: ServingPipelineOptions) {
   });
   const { limits } = serving;
   const timing = { clock, monotonic, startTimer };
-  const descriptors = createDescriptors({ monotonic });
-  const client = createUpstreamClient({
-    descriptors,
-    fetch,
-    answerDemo: (body) => answerDemo(body),
-    lookup: systemLookup,
-    clock,
-    monotonic,
-    userAgent: `tollgate/${VERSION}`,
-    proxiedSchemes: proxiedSchemes(process.env),
+  const answers = createAnswerWatch({
+    // What is learned of a model follows its reports, right or wrong.
+    ...{ catalog: live.current, ratioOf: () => 1, alert },
+    onUnknown: observation.metrics.unknownWord,
   });
-  const startAttempt = createAttempts({ client, clock, deadlines });
-  const probe = createProbe(startAttempt);
+  const startAttempt = createAttempts({ client, clock, deadlines, onAnswer: answers.see });
   const health = createHealth({
-    ...{ catalog: live.current, ...timing, alert, probe },
+    ...{ catalog: live.current, ...timing, alert, probe: createProbe(startAttempt) },
   });
   const funds = createFunds(books);
   const generation: GenerateDependencies = {
@@ -105,13 +96,12 @@ export async function createServingPipeline(options: ServingPipelineOptions) {
     booking: deployment.bookingMs === undefined ? 'awaited' : 'bounded',
   };
   return {
-    ...{ generation, limits, ledger, inFlight, deadlines, health, probe },
-    closeClient() {
-      client.close();
-      descriptors.close();
-    },
+    ...{ generation, limits, ledger, inFlight, deadlines, health },
+    answers,
+    trial: createTrial(createAttempts({ client, clock, deadlines }), monotonic),
+    closeClient: upstreams.close,
     /** Whether there is a connection to an upstream for one more request. */
-    hasRoom: () => descriptors.hasRoom(inFlight.count()),
+    hasRoom: () => upstreams.descriptors.hasRoom(inFlight.count()),
     limitsLoad: serving.load,
     closeLimits: serving.close,
   };

@@ -9,6 +9,7 @@ import { createHandlers } from './handlers.ts';
 import { openServingRedis } from './limits.ts';
 import { createMemoryWatch } from './memory-watch.ts';
 import { createServingPipeline, type ServingPipelineOptions } from './pipeline.ts';
+import { DEADLINE_SWEEP_MS } from './upstreams.ts';
 
 type RequestPathOptions = DomainsOptions &
   Omit<ServingPipelineOptions, 'domains' | 'tokenizer' | 'redis'> & {
@@ -16,9 +17,6 @@ type RequestPathOptions = DomainsOptions &
   };
 
 export type RequestPath = Awaited<ReturnType<typeof createRequestPath>>;
-
-/** The precision of timeouts. */
-const DEADLINE_SWEEP_MS = 250;
 
 /**
  * How often the server checks its memory: a burst of large bodies lasts some tenths of a second.

@@ -36,7 +36,7 @@ export type ServingSurfaceOptions = Omit<
   | ('draining' | 'port' | 'load' | 'answerPlayground' | 'warnings')
 > & {
   readonly handlers: OwnHandlers;
-  readonly pipeline: Pick<ServingPipeline, 'limits' | 'health' | 'probe'>;
+  readonly pipeline: Pick<ServingPipeline, 'limits' | 'health' | 'trial' | 'answers'>;
   readonly announcements: Announcements;
   readonly stage: ServingStage;
   readonly backups: Backups | undefined;
@@ -69,6 +69,7 @@ export function createServingSurface(options: ServingSurfaceOptions): ServingSur
     ...selfAudit.warnings(),
     ...operators.warnings(),
     ...member.warnings(),
+    ...pipeline.answers.warnings(),
     ...options.secretWarnings,
     ...(options.backups?.warnings() ?? []),
     ...(options.retention?.warnings() ?? []),

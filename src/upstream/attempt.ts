@@ -11,7 +11,7 @@ import {
   isFailure,
   type UpstreamFailure,
 } from '../core/failure.ts';
-import type { GenerationRequest, Turn } from '../core/generation.ts';
+import type { GenerationEvent, GenerationRequest, Turn } from '../core/generation.ts';
 import type { Upstream, UpstreamCredential } from '../core/model.ts';
 import type { UpstreamProfile } from '../core/profile.ts';
 import type { Candidate } from '../core/route.ts';
@@ -58,6 +58,8 @@ export type AttemptOptions = {
   readonly stream: boolean;
   /** Whether to use a new connection instead of a kept-alive one. */
   readonly newConnection?: boolean | undefined;
+  /** Our count of the prompt; absent for requests of our own. */
+  readonly promptTokens?: number | undefined;
   /** The span that the upstream's spans belong to. */
   readonly trace?: TraceHeaders | undefined;
 };
@@ -77,6 +79,12 @@ type AttemptDependencies = {
   /** Unix milliseconds, for the record of an attempt. */
   readonly clock: () => number;
   readonly deadlines: Deadlines;
+  /** Receives the last events of each answer that its upstream has finished, and that was not cut. */
+  readonly onAnswer?: (
+    asked: AttemptOptions,
+    streamed: boolean,
+    last: readonly GenerationEvent[],
+  ) => void;
 };
 
 export function createAttempts(dependencies: AttemptDependencies): StartAttempt {
@@ -109,6 +117,7 @@ class UpstreamAttempt implements Attempt {
   readonly #client: AttemptDependencies['client'];
   readonly #headersOf: HeadersOf;
   readonly #options: AttemptOptions;
+  readonly #onAnswer: AttemptDependencies['onAnswer'];
   #answer: Awaitable<UpstreamAnswer | UpstreamFailure>;
   /** The request, as long as it may be sent once more without thinking of the upstream's. */
   #signed: GenerationRequest | undefined;
@@ -118,7 +127,7 @@ class UpstreamAttempt implements Attempt {
   #hasEnded = false;
 
   constructor(
-    { client, clock, deadlines }: AttemptDependencies,
+    { client, clock, deadlines, onAnswer }: AttemptDependencies,
     headersOf: HeadersOf,
     options: AttemptOptions,
   ) {
@@ -136,6 +145,7 @@ class UpstreamAttempt implements Attempt {
     this.#client = client;
     this.#headersOf = headersOf;
     this.#options = options;
+    this.#onAnswer = onAnswer;
     this.#signed = request.turns.some(isSigned) ? request : undefined;
     this.#answer = this.#send(request);
   }
@@ -238,6 +248,9 @@ class UpstreamAttempt implements Attempt {
     // An unread body would keep its connection and memory, and an upstream whose answer was cut
     // would continue to write it.
     if (how !== 'finished' || this.#cut?.isStopped() === true) this.#call.abort();
+    else if (batch.beyond === undefined) {
+      this.#onAnswer?.(this.#options, this.#streams, batch.events);
+    }
     if (how === 'finished') return batch;
     const failure = this.#watch.timedOut() ?? placed(how, this.#watch.phase());
     return { ...batch, end: this.#attributed(failure) };

@@ -40,7 +40,7 @@ export function createProbe(startAttempt: StartAttempt): Probe {
       const attempt = startAttempt({
         candidate: { ...candidate, timeouts: { ...timeouts, totalMs } },
         credential,
-        request: requestOf(candidate),
+        request: plainRequest(candidate.model.slug),
         maxOutputTokens: purpose === 'health' ? OUTPUT_TOKENS : candidate.model.maxOutput,
         stream: true,
         newConnection: true,
@@ -59,9 +59,10 @@ export function createProbe(startAttempt: StartAttempt): Probe {
   };
 }
 
-function requestOf({ model }: Candidate): GenerationRequest {
+/** A request without caller content. */
+export function plainRequest(model: string): GenerationRequest {
   return {
-    model: model.slug,
+    model,
     system: '',
     turns: [{ role: 'user', parts: [{ kind: 'text', text: PROBE_TEXT }] }],
     stop: [],

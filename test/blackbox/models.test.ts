@@ -167,6 +167,34 @@ describe('models', () => {
     });
     expect(json['features']).toMatchObject({ prompt_cache: false });
   });
+
+  test('a feature that a model lacks is rejected before an upstream is asked', async () => {
+    const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } };
+    const needs = {
+      vision: { messages: [{ role: 'user', content: [image] }] },
+      json_mode: { response_format: { type: 'json_schema', json_schema: { name: 'a' } } },
+    };
+    const before = upstream.requests.length;
+    const messages = await generate(account, 'messages', 'plain', {
+      output_config: { format: { type: 'json_schema', schema: { type: 'object' } } },
+    });
+    expect(messages.status).toBe(400);
+    expect(messages.json['error']).toMatchObject({
+      message: expect.stringContaining('output_config.format'),
+    });
+    for (const [feature, more] of Object.entries(needs)) {
+      const { status, json } = await generate(account, 'chat', 'plain', more);
+      const field = feature === 'vision' ? 'messages' : 'response_format';
+      expect([feature, status, json['error']]).toMatchObject([
+        feature,
+        400,
+        { code: 'invalid_request', param: field },
+      ]);
+    }
+    expect(upstream.requests).toHaveLength(before);
+    const able = await generate(account, 'chat', 'ok', { ...needs.json_mode, max_tokens: 9 });
+    expect(able.status).toBe(200);
+  });
 });
 
 describe('pages of the list', () => {

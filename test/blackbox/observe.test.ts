@@ -4,22 +4,30 @@
 import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createHmac } from 'node:crypto';
-import { CANARY } from '../support/behaviours.ts';
+import { CANARY, HELLO, play, sendWhole } from '../support/behaviours.ts';
 import { catalogFor, UPSTREAM_KEY } from '../support/catalog.ts';
 import { generate, generateStream, get, requestBody } from '../support/client.ts';
 import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { parseMetrics, type Series, sumOf } from '../support/metrics.ts';
+import { USAGE, wholeBody } from '../support/render.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
 type Json = Record<string, unknown>;
 
-const BEHAVIOURS = ['ok', 'status-401', 'status-500', 'zero-usage'];
+const BEHAVIOURS = ['ok', 'status-401', 'status-500', 'zero-usage', 'no-usage', 'inflated', 'odd'];
 const TOKEN = 'a-token-of-the-operator-0123456789abcdef';
 
 let upstream: Upstream;
 
 beforeAll(async () => {
-  upstream = await startUpstream();
+  const said = { pieces: [{ text: HELLO }], finish: 'stop' } as const;
+  upstream = await startUpstream({
+    inflated: play({ ...said, usage: { prompt: 2_095, cached: 0, completion: 5 } }),
+    odd: (exchange) => {
+      const body = wholeBody('chat', 'odd', { ...said, usage: USAGE });
+      sendWhole(exchange, 200, body.replace('"stop"', `"so\\n${'x'.repeat(99)}"`));
+    },
+  });
 });
 afterAll(() => upstream.close());
 
@@ -269,6 +277,32 @@ describe('alerts', () => {
     expect(sumOf(all, 'tollgate_alerts_total', { kind: 'usage_doubted' })).toBe(3);
     await waitUntil(() => gateway.output().includes('upstream scripted refuses our credential'));
     expect(gateway.output()).not.toContain(TOKEN);
+  });
+
+  test('name what costs money without failing, in the log, on /readyz and in metrics', async () => {
+    await using gateway = await start();
+    const ada = await gateway.createAccount({ plan: 'business', credit: 100_000_000 });
+    for (let count = 0; count < 20; count += 1) {
+      await generateStream(ada, 'chat', 'no-usage');
+      await generate(ada, 'messages', 'inflated');
+      await generate(ada, 'chat', 'odd');
+    }
+    const ready = (await (await fetch(`${gateway.url}/readyz`)).json()) as Json;
+    expect(ready['warnings']).toContain(
+      '2 × missing or doubtful usage reports of a model at an upstream; see the alerts',
+    );
+    await waitUntil(() => gateway.output().includes('prompt tokens that we count for inflated'));
+    const words = `"so?${'x'.repeat(37)}"`;
+    for (const line of [
+      'does not report the usage of most streamed answers of no-usage; our own count is charged',
+      'times the prompt tokens that we count for inflated; check which model it serves',
+      `an unknown finish reason, which counts as a stop: ${JSON.stringify(words).slice(1, -1)}, for odd`,
+    ]) {
+      expect(gateway.output().split(line)).toHaveLength(2);
+    }
+    const all = await scrape(gateway);
+    const labels = { upstream: 'scripted', model: 'odd', what: 'finish_reason' };
+    expect(sumOf(all, 'tollgate_upstream_unknown_words_total', labels)).toBe(20);
   });
 
   test('that stand are in /readyz, by name for the operator and by number for others', async () => {

@@ -181,8 +181,13 @@ test('the examples of its page work, one after the other', async () => {
   const examples = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].map((match) => match[1] ?? '');
   const calls = examples.filter((example) => example.startsWith('curl'));
   expect(calls.length).toBe(3);
+  // The token of the page has the scopes that its calls need.
+  const scopes = /--scopes (\S+)/.exec(page)?.[1] ?? '';
+  const expires = new Date(Date.now() + 86_400_000).toISOString();
+  const options = ['--scopes', scopes, '--expires', expires];
+  const { token: own } = await gateway.run('token', 'create', 'of-the-page', ...options);
   const { code, stdout, stderr } = await runProgram(['sh', '-c', `set -e\n${calls.join('\n')}`], {
-    env: { ...process.env, TOKEN: token, CONSOLE: gateway.operatorUrl() },
+    env: { ...process.env, TOKEN: String(own), CONSOLE: gateway.operatorUrl() },
   });
   expect([code, stderr]).toEqual([0, '']);
   expect(stdout).toContain('"status":"booked"');

@@ -187,6 +187,7 @@ describeInBrowser("the console's forms for the catalog", ({ visit }) => {
     await page.getByLabel('Model at the upstream').fill('ok');
     await page.locator('dialog').getByRole('button', { name: 'Test', exact: true }).click();
     await expectText(page, 'Answered');
+    await expectText(page, 'cached_tokens');
     await expectClean(visitor);
     await page.locator('dialog').getByRole('button', { name: 'Close' }).last().click();
     await page.getByRole('button', { name: 'Add key' }).click();

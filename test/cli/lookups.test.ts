@@ -114,3 +114,19 @@ test('a reader that closes the pipe early is no failure', async () => {
   });
   expect(await new Response(child.stderr).text()).toBe('ended with 0\n');
 });
+
+test('a key of another gateway is taken over once, and only in the form of all keys', async () => {
+  const key = `sk-${'Ab3'.repeat(16)}`;
+  const bring = (text: string) =>
+    tollgate.feed(text, 'key', 'create', BOB, '--key-stdin', '--name', 'old', '--json');
+  const { stdout } = await bring(`${key}\n`);
+  expect(stdout).not.toContain(key);
+  expect(JSON.parse(stdout)).toMatchObject({ api_key: { name: 'old', status: 'active' } });
+  expect((await tollgate.json('key', 'show', key))['account']).toMatchObject({ email: BOB });
+  expect(JSON.parse((await bring(key)).stderr).error.code).toBe('key_exists');
+  for (const other of ['sk-short', `sk-${'_'.repeat(48)}`, `${key}x`, '']) {
+    expect(JSON.parse((await bring(other)).stderr).error.code).toBe('invalid_key');
+  }
+  const [created] = await rows('audit', '--account', BOB, '--action', 'api_key.created');
+  expect(JSON.stringify(created)).not.toContain(key);
+});

@@ -14,6 +14,8 @@ export type Run = {
 export type Tollgate = {
   /** Runs one command and waits for its end. */
   readonly run: (...args: string[]) => Promise<Run>;
+  /** The same, with a text on its standard input. */
+  readonly feed: (stdin: string, ...args: string[]) => Promise<Run>;
   /** The JSON document that a command prints; fails the test when it did not succeed. */
   readonly json: (...args: string[]) => Promise<Record<string, unknown>>;
   /** The exit code and the error code of a command that is refused. */
@@ -25,14 +27,16 @@ export function createTollgate(
   directory: string,
   environment: Readonly<Record<string, string>> = {},
 ): Tollgate {
-  async function run(...args: string[]): Promise<Run> {
+  async function feed(stdin: string, ...args: string[]): Promise<Run> {
     const command = [process.execPath, MAIN, ...args];
     const env = { PORT: '0', ...environment };
-    const { code: exitCode, ...said } = await runProgram(command, { cwd: directory, env });
+    const options = { cwd: directory, env, stdin: new Blob([stdin]) };
+    const { code: exitCode, ...said } = await runProgram(command, options);
     return { exitCode, ...said };
   }
+  const run = (...args: string[]): Promise<Run> => feed('', ...args);
   return {
-    run,
+    ...{ run, feed },
     async json(...args) {
       const { exitCode, stdout, stderr } = await run(...args, '--json');
       if (exitCode !== 0) throw new Error(`${args.join(' ')} ended with ${exitCode}: ${stderr}`);

@@ -366,26 +366,29 @@ test('a model and a plan are those of the catalog, or no request is admitted', (
 describe('a feature that the catalog says a model lacks', () => {
   const picture: Turn = { role: 'user', parts: [{ kind: 'image', url: 'data:image/png;base64,' }] };
   const tool = { name: 'f', parameters: {} };
-  const textOnly = { features: new Set<ModelFeature>(['json']), statesFeatures: true };
+  const plain = { turns: [], tools: [], json: false };
+  const needs = [
+    ['vision', { ...plain, turns: [picture] }, 'messages', 'messages'],
+    ['tools', { ...plain, tools: [tool] }, 'tools', 'tools'],
+    ['json', { ...plain, json: true }, 'response_format', 'output_config.format'],
+  ] as const;
+  const ALL: readonly ModelFeature[] = ['vision', 'tools', 'json'];
 
-  test('rejects the request and names the field', () => {
-    const refusal = (request: Parameters<typeof requireFeatures>[1]) =>
-      thrownBy(GatewayError, () => requireFeatures(textOnly, request));
-    expect(refusal({ turns: [picture], tools: [] })).toMatchObject({
-      code: 'invalid_request',
-      param: 'messages',
-    });
-    expect(refusal({ turns: [], tools: [tool] })).toMatchObject({
-      code: 'invalid_request',
-      param: 'tools',
-    });
-    expect(refusal({ turns: [], tools: [] })).toBeUndefined();
-  });
-
-  test('is only rejected where the catalog states the features', () => {
-    const { features } = textOnly;
-    expect(requireFeatures({ features }, { turns: [picture], tools: [tool] })).toBeUndefined();
-    const able = { features: new Set<ModelFeature>(['tools', 'vision']), statesFeatures: true };
-    expect(requireFeatures(able, { turns: [picture], tools: [tool] })).toBeUndefined();
+  test.each(needs)('rejects a request that needs %s, and names the field', (feature, ...rest) => {
+    const [request, chat, messages] = rest;
+    const lacking = { features: new Set(ALL.filter((each) => each !== feature)) };
+    const stated = { ...lacking, statesFeatures: true };
+    for (const [format, param] of [
+      ['chat', chat],
+      ['messages', messages],
+    ] as const) {
+      const refusal = thrownBy(GatewayError, () => requireFeatures(stated, request, format));
+      expect(refusal).toMatchObject({ code: 'invalid_request', param });
+      expect(requireFeatures(stated, plain, format)).toBeUndefined();
+      // Without the catalog's word, the upstream decides.
+      expect(requireFeatures(lacking, request, format)).toBeUndefined();
+      const able = { features: new Set([feature]), statesFeatures: true };
+      expect(requireFeatures(able, request, format)).toBeUndefined();
+    }
   });
 });

@@ -41,6 +41,27 @@ const ROWS: {
     'alpha swift-1 implausible',
     'the usage that upstream alpha reported of swift-1 for req_1 is implausible; the larger of our own count and the bound of the request was charged; check context_window and max_output of the model',
   ],
+  usage_missing: [
+    { kind: 'usage_missing', upstream: 'alpha', model: 'swift-1', streamed: true },
+    'alpha swift-1 streamed',
+    'upstream alpha does not report the usage of most streamed answers of swift-1; our own count is charged. Run tollgate upstream test, and compare a bill with tollgate reconcile',
+  ],
+  prompt_doubted: [
+    { kind: 'prompt_doubted', upstream: 'alpha', model: 'swift-1', ratio: '110' },
+    'alpha swift-1',
+    'upstream alpha reports 110 times the prompt tokens that we count for swift-1; check which model it serves, and compare a bill with tollgate reconcile',
+  ],
+  word_unknown: [
+    {
+      kind: 'word_unknown',
+      upstream: 'alpha',
+      model: 'swift-1',
+      what: 'finish_reason',
+      word: 'so\n"long"',
+    },
+    'alpha swift-1 finish_reason',
+    'upstream alpha sends an unknown finish reason, which counts as a stop: "so??long?", for swift-1; compare its documentation with its profile',
+  ],
   account_restricted: [
     { kind: 'account_restricted', accountId: 'acct_1', requestId },
     'acct_1',

@@ -148,6 +148,7 @@ export function createRouteRig({ runsByItself = true } = {}): RouteRig {
       health,
       candidates: asked.candidates,
       request: requestWith({ model: 'a', turns: [], stream: true }),
+      promptTokens: 10,
       streamUpstream: true,
       until: asked.until ?? 'content',
       tellsExhaustion: asked.tellsExhaustion ?? true,

@@ -147,3 +147,19 @@ describe('an upstream that ignores the stop sequences that it gets', () => {
     expect(joined(events)).toEqual([...CUT]);
   });
 });
+
+test('an answer that its upstream finished is shown with its usage, and one that was cut is not', async () => {
+  const shown = async (...[model, options]: Parameters<AttemptRig['run']>) => {
+    const before = rig.finished.length;
+    await rig.run(model, { maxOutputTokens: 500, ...options });
+    const now = rig.finished.slice(before);
+    return now.map(([streamed, kinds]) => `${streamed}: ${kinds.slice(-2)}`);
+  };
+  const streamed = ['true: usage,finish'];
+  expect(await shown('script')).toEqual(streamed);
+  expect(await shown('script', { stream: false })).toEqual(['false: usage,finish']);
+  expect(await shown('script', { stop: ['never', 'at all', 'no'], profile })).toEqual(streamed);
+  expect(await shown('script', { stop, profile })).toEqual([]);
+  expect(await shown('script', { stop, profile, billsToEnd: true })).toEqual([]);
+  expect(await shown('breaks-with-a-beginning')).toEqual([]);
+});

@@ -30,6 +30,8 @@ export type TryOptions = {
   readonly turns?: readonly Turn[];
   /** The affinity of the request's conversation; none by default. */
   readonly affinity?: Affinity;
+  /** Whether the upstream is read to its end behind a cut; false by default. */
+  readonly billsToEnd?: boolean;
   /** `sockets` by default. */
   readonly transport?: 'sockets' | 'fetch';
 };
@@ -41,6 +43,8 @@ export type Ended = {
 
 export type AttemptRig = {
   readonly upstream: Upstream;
+  /** The answers that their upstreams finished: whether streamed, and the kinds of the last events. */
+  readonly finished: [streamed: boolean, kinds: GenerationEvent['kind'][]][];
   readonly start: (model: string, options?: TryOptions) => Attempt;
   /** Starts an attempt and reads it to its end. */
   readonly run: (model: string, options?: TryOptions) => Promise<Ended>;
@@ -78,7 +82,11 @@ export async function startAttemptRig(
   const deadlines = createDeadlines(() => performance.now());
   const sweeper = setInterval(() => deadlines.sweep(), 20);
   const client = createTestClient();
-  const startAttempt = createAttempts({ client, clock: Date.now, deadlines });
+  const finished: AttemptRig['finished'] = [];
+  const startAttempt = createAttempts({
+    ...{ client, clock: Date.now, deadlines },
+    onAnswer: (_, streamed, last) => void finished.push([streamed, last.map(({ kind }) => kind)]),
+  });
 
   function begin(model: string, options: TryOptions = {}): [attempt: Attempt, prompt: string] {
     const from = served(upstream, options);
@@ -102,7 +110,7 @@ export async function startAttemptRig(
   }
 
   return {
-    upstream,
+    ...{ upstream, finished },
     start: (model, options) => begin(model, options)[0],
     async run(model, options) {
       const [attempt, prompt] = begin(model, options);
@@ -124,11 +132,15 @@ export async function startAttemptRig(
 
 function served(
   { baseUrl, messagesBaseUrl }: Upstream,
-  { dialect = 'chat', profile, timeouts: changes, transport = 'sockets' }: TryOptions,
+  { dialect = 'chat', profile, timeouts: changes, transport = 'sockets', ...how }: TryOptions,
 ): Candidate['upstream'] {
   const timeouts = { ...PATIENT, ...changes };
   const credentials = [{ id: '1', apiKey: 'key' }] as const;
-  const shared = { ...chatUpstream('scripted'), credentials, timeouts, transport };
+  const cancelStopsBilling = how.billsToEnd !== true;
+  const shared = {
+    ...chatUpstream('scripted'),
+    ...{ credentials, timeouts, transport, cancelStopsBilling },
+  };
   switch (dialect) {
     case 'chat':
       return { ...shared, dialect, baseUrl, profile: { ...DEFAULT_PROFILE.chat, ...profile } };

@@ -10,12 +10,13 @@ import { archivedWithin } from '../../ledger/archive/anchors.ts';
 import { createNewestRequests } from '../../ledger/newest-requests.ts';
 import { createRequestList, REQUEST_PREFIX_MIN } from '../../ledger/request-list.ts';
 import { watchCut } from '../../operations/archive/cut.ts';
+import { refusedRecord } from '../../operations/refusals.ts';
 import { countRequests, createRequestLog, type LogEntry } from '../../operations/request-log.ts';
 import { explainToCustomer } from '../../operations/requests.ts';
 import { createRefusalList } from '../../refusals/list.ts';
 import { invalidRequest } from '../edge/error.ts';
 import { logList, PAGE_QUERY, readLogPlace, readPage, wholeList } from '../edge/page.ts';
-import { logEntryRecord, refusedRecord } from '../edge/problem.ts';
+import { logEntryRecord } from '../edge/problem.ts';
 import { REQUEST_QUERY, readRequestFilter } from '../edge/request-query.ts';
 import type { CustomerRoutes } from '../edge/route.ts';
 import type { ReadTurns } from '../edge/turns.ts';
@@ -143,8 +144,8 @@ export function requestRoutes(
       path: '/requests/:id',
       async handle({ who, param }): Promise<RequestHistoryRecord | RefusedRequestRecord> {
         const { accountId } = who;
-        const [refused] = await lists.refusals.search(accountId, param('id'), 1);
-        if (refused?.id !== param('id')) return history(accountId, param('id'));
+        const refused = await lists.refusals.find(param('id'), accountId);
+        if (refused === undefined) return history(accountId, param('id'));
         return refusedRecord(refused, await keyName(accountId, refused.keyId));
       },
     }),

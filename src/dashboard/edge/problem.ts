@@ -1,11 +1,9 @@
-// Entries of the request log with their problems, and a refused request, as customers and operators
-// read them.
+// Entries of the request log with their problems, as customers and operators read them.
 
 import { failureProblem, type RequestProblem, refusalProblem } from '../../core/advice.ts';
 import { isoTime } from '../../core/calendar.ts';
 import { formatTokens, formatUsd, type UsdRate } from '../../core/money.ts';
 import type { LogEntry } from '../../operations/request-log.ts';
-import type { RefusedRequest } from '../../refusals/list.ts';
 
 /** Null for a request that did not fail. */
 export function problemOf(entry: LogEntry): RequestProblem | null {
@@ -66,20 +64,4 @@ export function logEntryRecord(entry: LogEntry, usdPerMillion: UsdRate) {
     debited_usd: formatUsd(row.debited, usdPerMillion),
     end_user: row.endUser,
   };
-}
-
-/** A refused request, or several equal ones of one minute, as its own page shows it. */
-export function refusedRecord(row: RefusedRequest, keyName: string | null) {
-  return {
-    object: 'refused_request',
-    request_id: row.id,
-    started_at: isoTime(row.at),
-    last_at: isoTime(row.lastAt),
-    count: row.count,
-    key_id: row.keyId,
-    key_name: keyName,
-    model: row.model,
-    route: row.route,
-    problem: refusalProblem(row.code, row.message),
-  } as const;
 }

@@ -113,7 +113,7 @@ export function entryRoutes(dependencies: MachineDependencies): OperatorRoutes {
           results:
             tried === undefined
               ? []
-              : await testUpstream(changeOf(dependencies, actor), machine.probe, tried, id, model),
+              : await testUpstream(changeOf(dependencies, actor), machine.trial, tried, id, model),
         };
       },
     }),

@@ -6,12 +6,13 @@ import type { UsdRate } from '../../core/money.ts';
 import { type NamesOfIds, readNames } from '../../identity/names.ts';
 import { createNewestRequests } from '../../ledger/newest-requests.ts';
 import { createRequestList } from '../../ledger/request-list.ts';
+import { refusedRecord } from '../../operations/refusals.ts';
 import { createRequestLog, type LogEntry, type LogPage } from '../../operations/request-log.ts';
 import { explainRequest } from '../../operations/requests.ts';
 import { createRefusalList, NO_ACCOUNT, type RefusedRequest } from '../../refusals/list.ts';
 import { createFeeds } from '../edge/feed.ts';
 import { type List, logList, PAGE_QUERY, readLogPlace, readPage } from '../edge/page.ts';
-import { logEntryRecord, refusedRecord } from '../edge/problem.ts';
+import { logEntryRecord } from '../edge/problem.ts';
 import { REQUEST_QUERY, readRequestFilter } from '../edge/request-query.ts';
 import { type OperatorRoutes, viewRoute } from '../edge/route.ts';
 import type {
@@ -88,8 +89,8 @@ export function requestRoutes(dependencies: PeopleDependencies): OperatorRoutes 
     viewRoute({
       path: '/requests/:id',
       async handle({ param }): Promise<OperatorRequestRecord | OperatorRefusalRecord> {
-        const [refused] = await lists.refusals.search(undefined, param('id'), 1);
-        if (refused?.id === param('id')) {
+        const refused = await lists.refusals.find(param('id'));
+        if (refused !== undefined) {
           return refusalRecord(refused, await readNames(database, [refused]));
         }
         const explanation = await explainRequest(store, catalog(), param('id'));

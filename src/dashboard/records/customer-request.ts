@@ -2,8 +2,9 @@
 
 import type { RequestProblem } from '../../core/advice.ts';
 import type { customerExplanation } from '../../operations/customer-explanation.ts';
+import type { refusedRecord } from '../../operations/refusals.ts';
 import type { List } from '../edge/page.ts';
-import type { logEntryRecord, refusedRecord } from '../edge/problem.ts';
+import type { logEntryRecord } from '../edge/problem.ts';
 import type { KeyRecord } from './key.ts';
 
 type RequestOutcomeRecord =

@@ -2,6 +2,7 @@
 
 import type { CatalogEntry, CatalogEntryKind } from '../../catalog/entries.ts';
 import type { EntryField } from '../../catalog/entry-fields.ts';
+import type { TrialResult } from '../../core/trial.ts';
 import type { PreparedEntry } from '../../operations/catalog-entries.ts';
 import type { entryRecord, planRecord } from '../operator/entry-records.ts';
 import type { PriceBookRecord, PublishedRecord } from './operator-catalog.ts';
@@ -20,15 +21,8 @@ export type EntryCheckRecord = Pick<PreparedEntry, 'summary' | 'difference' | 'e
 
 export type EntryPublishedRecord = PublishedRecord;
 
-/** One key of the tested upstream. */
 export type UpstreamTestRecord = {
-  readonly results: readonly {
-    readonly credential: string;
-    readonly ok: boolean;
-    readonly status: number | null;
-    readonly detail: string | null;
-    readonly duration_ms: number;
-  }[];
+  readonly results: readonly TrialResult[];
   /** Empty unless the form has to be corrected first. */
   readonly problems: readonly { readonly path: string; readonly text: string }[];
 };

@@ -3,7 +3,8 @@
 // belongs to neither format.
 
 import type { FailureClass, UpstreamFailure } from '../../core/failure.ts';
-import type { FinishReason } from '../../core/generation.ts';
+import type { FinishReason, GenerationEvent, ThinkingBlock } from '../../core/generation.ts';
+import { unknownWord } from '../../core/unknown-word.ts';
 
 /**
  * The words for an answer that was cut: `length` and `max_tokens`, and from gateways also
@@ -13,6 +14,17 @@ const CUT = /^(?!.*rate.?limit).*(?:length|max|limit|context|incomplete|truncat)
 
 /** Another word counts as a stop: the model did end, and clients cannot handle unknown words. */
 const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
+  ['stop', 'stop'],
+  ['end_turn', 'stop'],
+  ['stop_sequence', 'stop'],
+  ['pause_turn', 'stop'],
+  // Responses servers.
+  ['completed', 'stop'],
+  ['steered', 'stop'],
+  // Together; Text Generation Inference; Cohere.
+  ['eos', 'stop'],
+  ['eos_token', 'stop'],
+  ['complete', 'stop'],
   ['tool_calls', 'tool_calls'],
   ['tool_use', 'tool_calls'],
   // The predecessor of `tool_calls`, which allowed only one call.
@@ -57,13 +69,38 @@ const OWN_REASON = /:.*/s;
 /** `word` is the upstream's, in any case; empty if it has sent none. */
 export function readFinish(word: string): FinishReason | UpstreamFailure {
   if (word === '') return { class: 'cut', detail: 'the stream ended without a finish reason' };
-  // Gemini appends its own reason: `content_filter: RECITATION`.
-  const known = word.toLowerCase().replace(OWN_REASON, '');
+  const known = plainWord(word);
   const broken = BROKEN_FINISHES.get(known);
   if (broken !== undefined) {
     return { class: broken, detail: 'the upstream gave up in the middle of its answer' };
   }
   return FINISH_REASONS.get(known) ?? (CUT.test(known) ? 'length' : 'stop');
+}
+
+/** Gemini appends its own reason: `content_filter: RECITATION`. */
+function plainWord(word: string): string {
+  return word.toLowerCase().replace(OWN_REASON, '');
+}
+
+/**
+ * The finish event of an answer. `word` is the upstream's, `event` a type of events that the reader
+ * does not know.
+ */
+export function finishEvent(
+  reason: FinishReason,
+  word: string,
+  thinking?: readonly ThinkingBlock[],
+  event?: string,
+): GenerationEvent {
+  const known = plainWord(word);
+  const isKnown = FINISH_REASONS.has(known) || CUT.test(known);
+  const named = isKnown ? event && unknownWord('event', event) : unknownWord('finish_reason', word);
+  return {
+    kind: 'finish',
+    reason,
+    ...(thinking && { thinking }),
+    ...(named && { unknown: named }),
+  };
 }
 
 /**

@@ -403,7 +403,7 @@ google = {}
       expect(await refusal(draft)).toEqual([400, 'invalid_entry']);
       const tested = await open.post('/catalog/entries/test', { ...draft, model: 'x' });
       expect((tested.json as unknown as UpstreamTestRecord).results).toEqual([]);
-      expect(open.probes).toEqual([]);
+      expect(open.tested).toEqual([]);
     });
 
     test('a variable is not shown through the description of a model', async () => {
@@ -432,25 +432,22 @@ google = {}
   test('an upstream is tested with each of its keys before it is published', async () => {
     const { entry } = await form('upstream', 'far');
     const draft = { kind: 'upstream', id: 'far', entry: { ...entry, max_in_flight: 7 } };
-    const run = async () =>
-      (await open.post('/catalog/entries/test', { ...draft, model: 'gpt' }))
-        .json as unknown as UpstreamTestRecord;
-    expect((await run()).results.map(({ ok }) => ok)).toEqual([true, true]);
-    expect(open.probes.map(([{ upstreamModel }, { apiKey }]) => [upstreamModel, apiKey])).toEqual(
-      SECRETS.map((secret) => ['gpt', secret]),
-    );
-    expect(open.probes[0]?.[0].upstream.concurrency.maxInFlight).toBe(7);
-    open.failProbes({ class: 'credential', status: 401, detail: 'status 401' });
-    expect((await run()).results[0]).toMatchObject({
-      ok: false,
-      status: 401,
-      detail: 'status 401',
-    });
+    const results = ['1', '2'].map((credential, index) => ({
+      ...{ credential, feature: 'text' as const, stream: false, duration_ms: 1 },
+      ...{ ok: index === 0, detail: null, usage: null, first_content_ms: null },
+    }));
+    open.endTests(results);
+    const { json } = await open.post('/catalog/entries/test', { ...draft, model: 'gpt' });
+    expect(json).toEqual({ problems: [], results });
+    const [tested] = open.tested;
+    expect(tested?.upstreamModel).toBe('gpt');
+    expect(tested?.upstream.credentials.map(({ apiKey }) => apiKey)).toEqual([...SECRETS]);
+    expect(tested?.upstream.concurrency.maxInFlight).toBe(7);
     const event = (await open.events()).findLast(({ action }) => action === 'upstream.tested');
     expect(JSON.parse(event?.detail ?? '')).toEqual({
       base_url: 'http://127.0.0.1:9/v1',
-      succeeded: 0,
-      failed: 2,
+      succeeded: 1,
+      failed: 1,
     });
     open.forgetProof();
     expect(await open.refusal('POST', '/catalog/entries/test', { ...draft, model: '' })).toEqual([

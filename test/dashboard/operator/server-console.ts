@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { createIncidents } from '../../../src/catalog/incidents.ts';
 import { createLiveCatalog } from '../../../src/catalog/live.ts';
 import { createContext } from '../../../src/cli/context.ts';
-import type { UpstreamFailure } from '../../../src/core/failure.ts';
 import { withDisabled, withTrouble } from '../../../src/core/health.ts';
 import { DEMO_PROFILE } from '../../../src/core/profile.ts';
 import type { Candidate } from '../../../src/core/route.ts';
+import type { TrialResult } from '../../../src/core/trial.ts';
 import type { MachineDependencies } from '../../../src/dashboard/dependencies.ts';
 import { alertRoutes } from '../../../src/dashboard/operator/alerts.ts';
 import { catalogRoutes } from '../../../src/dashboard/operator/catalog.ts';
@@ -125,8 +125,8 @@ export async function openMachineConsole(root: string, { file: hasFile = true } 
   });
   const audit = { state: EMPTY_AUDIT, runs: 0 };
   let problems: readonly string[] = [];
-  const probes: Parameters<MachineDependencies['machine']['probe']>[] = [];
-  let probed: Awaited<ReturnType<MachineDependencies['machine']['probe']>> = 'finished';
+  const tested: Candidate[] = [];
+  let tests: readonly TrialResult[] = [];
   const dependencies: MachineDependencies = {
     archives: undefined,
     store: { ...store, incidents: createIncidents({ database: store.database, clock }) },
@@ -164,9 +164,9 @@ export async function openMachineConsole(root: string, { file: hasFile = true } 
       streamsOpen: () => 2,
       findCatalog: file.find,
       settings: new Set(['DATABASE_URL']),
-      async probe(candidate, credential) {
-        probes.push([candidate, credential]);
-        return probed;
+      async trial(candidate) {
+        tested.push(candidate);
+        return tests;
       },
       openReader: () => connectDatabase({ url, sync: 'normal', readonly: true }),
       node: () => NODE,
@@ -184,9 +184,9 @@ export async function openMachineConsole(root: string, { file: hasFile = true } 
     get: async <T>(of: string) => (await app.ask('GET', of)).json as T,
     write: (text: string) => writeFileSync(path, text),
     /** The tests of upstreams that were made. */
-    probes,
-    failProbes(failure: UpstreamFailure): void {
-      probed = failure;
+    tested,
+    endTests(results: readonly TrialResult[]): void {
+      tests = results;
     },
     candidate(model: string, upstream: string): Candidate {
       const found = live.current().resolve(model);

@@ -13,7 +13,7 @@ import { isObject } from '../../../core/json.ts';
 import type { ChatProfile } from '../../../core/profile.ts';
 import { CallNames, type Conversation } from '../call-names.ts';
 import { errorEventFailure, malformed, readErrorRecord } from '../failure.ts';
-import { laterFinish, readFinish, repairFinish, wasCut } from '../finish.ts';
+import { finishEvent, laterFinish, readFinish, repairFinish, wasCut } from '../finish.ts';
 import { CHOICES_MAX } from '../limits.ts';
 import { toList, toObject, toText } from '../narrow.ts';
 import { rawUsage } from '../raw-usage.ts';
@@ -168,8 +168,7 @@ export class ChunkReader implements DeltaSink {
       const usage = withServiceTier(this.#usage, this.#serviceTier);
       this.#onEvent({ kind: 'usage', usage, raw: rawUsage(toObject(this.#usageValue)) });
     }
-    const thinking = this.#native?.blocks();
-    this.#onEvent({ kind: 'finish', reason, ...(thinking && { thinking }) });
+    this.#onEvent(finishEvent(reason, this.#finishWord, this.#native?.blocks()));
     return undefined;
   }
 

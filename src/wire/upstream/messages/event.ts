@@ -8,7 +8,7 @@ import { isObject } from '../../../core/json.ts';
 import { valueSources } from '../../json-source.ts';
 import { CallNames, type Conversation } from '../call-names.ts';
 import { malformed } from '../failure.ts';
-import { laterFinish, readFinish, repairFinish, wasCut } from '../finish.ts';
+import { finishEvent, laterFinish, readFinish, repairFinish, wasCut } from '../finish.ts';
 import { toList, toObject, toText } from '../narrow.ts';
 import { createBlockReader } from './blocks.ts';
 import { readMessagesError } from './failure.ts';
@@ -31,6 +31,8 @@ export function createMessagesReader(
   const counts = createUsageReader();
   let answerId = '';
   let finishWord = '';
+  /** The first type of events that is not listed here. */
+  let unknown: string | undefined;
   let hasBegun = false;
   let hasContent = false;
 
@@ -100,7 +102,10 @@ export function createMessagesReader(
         case 'message':
           if (hasBegun || !Array.isArray(value['content'])) return undefined;
           return readMessage(value, text);
+        case 'ping':
+          return undefined;
         default:
+          unknown ??= type;
           return undefined;
       }
     },
@@ -119,8 +124,7 @@ export function createMessagesReader(
       if (typeof reason !== 'string') return reason;
       const reported = counts.report();
       if (reported !== undefined) onEvent({ kind: 'usage', ...reported });
-      const thinking = blocks.thinking();
-      onEvent({ kind: 'finish', reason, ...(thinking === undefined ? {} : { thinking }) });
+      onEvent(finishEvent(reason, finishWord, blocks.thinking(), unknown));
       return undefined;
     },
   };

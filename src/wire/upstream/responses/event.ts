@@ -9,7 +9,7 @@ import type { ResponsesProfile } from '../../../core/responses-profile.ts';
 import { CallNames, type Conversation } from '../call-names.ts';
 import type { WroteWords } from '../callers-words.ts';
 import { errorEventFailure, malformed, readErrorRecord } from '../failure.ts';
-import { readFinish, repairFinish, wasCut } from '../finish.ts';
+import { finishEvent, readFinish, repairFinish, wasCut } from '../finish.ts';
 import { toList, toObject, toText } from '../narrow.ts';
 import { rawUsage } from '../raw-usage.ts';
 import { laterServiceTier, withServiceTier } from '../service-tier.ts';
@@ -25,6 +25,10 @@ const CLASSES: readonly (readonly [RegExp, FailureClass])[] = [
   // A region or a name of our catalog: another upstream has others.
   [/^(?:data_residency_mismatch|model_not_found)$/, 'mismatch'],
 ];
+
+/** Events that say nothing new, or are about tools of the server itself. */
+const SKIPPED =
+  /^(?:ping|keepalive|response\.(?:queued|content_part|output_text|refusal|reasoning|function_call|custom_tool|mcp|[a-z_]+_call)[\w.]*)$/;
 
 /** The code for thinking that the gateway gave back. */
 const REFUSED_THINKING = 'invalid_encrypted_content';
@@ -43,6 +47,8 @@ export function createResponsesReader(
   let answerId = '';
   let serviceTier: string | undefined;
   let finishWord = '';
+  /** The first type of events that is neither read nor skipped. */
+  let unknown: string | undefined;
   let usage: { readonly usage: UsageReport; readonly raw: string } | undefined;
   let hasContent = false;
 
@@ -112,6 +118,7 @@ export function createResponsesReader(
       case 'response.cancelled':
         return readEnd(toObject(value['response']), type.slice('response.'.length)) ?? 'over';
       default:
+        if (!SKIPPED.test(type)) unknown ??= type;
         return undefined;
     }
   }
@@ -149,8 +156,7 @@ export function createResponsesReader(
       const reason = repairFinish(meant, output.hasCalls(), hasContent);
       if (typeof reason !== 'string') return reason;
       if (usage !== undefined) onEvent({ kind: 'usage', ...usage });
-      const thinking = output.thinking();
-      onEvent({ kind: 'finish', reason, ...(thinking && { thinking }) });
+      onEvent(finishEvent(reason, finishWord, output.thinking(), unknown));
       return undefined;
     },
   };

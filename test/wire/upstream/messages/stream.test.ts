@@ -84,7 +84,6 @@ describe('what ends an answer', () => {
     ['end_turn', 'stop'],
     ['stop_sequence', 'stop'],
     ['pause_turn', 'stop'],
-    ['something_new', 'stop'],
     ['STOP', 'stop'],
     ['tool_use', 'stop'],
     ['max_tokens', 'length'],
@@ -96,6 +95,15 @@ describe('what ends an answer', () => {
 
   test.each(reasons)('the stop reason %p', (word, reason) => {
     expect(decode(said('A') + ended(word)).events.at(-1)).toEqual({ kind: 'finish', reason });
+  });
+
+  test('an unknown stop reason is a stop, and named to operators', () => {
+    const word = 'something_new'.repeat(9);
+    expect(decode(said('A') + ended(word)).events.at(-1)).toEqual({
+      kind: 'finish',
+      reason: 'stop',
+      unknown: { what: 'finish_reason', word: word.slice(0, 40) },
+    });
   });
 
   test.each([null, '', 7, undefined])('the stop reason %p is none', (word) => {

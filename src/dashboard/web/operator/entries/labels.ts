@@ -101,6 +101,7 @@ const CHOICES: Readonly<Record<string, string>> = {
   demo: t('demo: built in, without a model'),
   sockets: t("sockets: Tollgate's own"),
   fetch: t("fetch: the runtime's"),
+  text: t('Text'),
   tools: t('Tools'),
   json: t('JSON mode'),
   vision: t('Images'),

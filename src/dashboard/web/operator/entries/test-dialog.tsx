@@ -1,4 +1,5 @@
-// Tests a drafted upstream: one short generation with each of its keys, before it serves customers.
+// Tests a drafted upstream with each of its keys, before it serves customers: a short request for
+// each feature of a model, whole and streamed.
 
 import { useState } from 'preact/hooks';
 import type { UpstreamTestRecord } from '../../../records/operator-entries.ts';
@@ -12,6 +13,7 @@ import { ErrorAlert } from '../../ui/parts.tsx';
 import { useAction } from '../../ui/resource.ts';
 import { Table } from '../../ui/table.tsx';
 import { Badge } from '../../ui/text.tsx';
+import { choiceText } from './labels.ts';
 
 type Result = UpstreamTestRecord['results'][number];
 
@@ -38,13 +40,15 @@ export function TestDialog({
     <Dialog title={t('Test upstream')} wide onClose={onClose}>
       <p>
         {t(
-          'Sends one request of a few tokens with each key, as the form has them. Nothing is published, and the health of the running server does not change.',
+          'Sends requests of at most 64 tokens each: plain ones with each key, and with a working key one for each feature of the model, whole and streamed. The upstream charges for them. Nothing is published, and the health of the running server does not change.',
         )}
       </p>
       <Form action={action} onSubmit={() => void action.run()}>
         <TextField
           label={t('Model at the upstream')}
-          hint={t('Defaults to its first model in the catalog.')}
+          hint={t(
+            'A model of the catalog, or a name at the upstream. Defaults to its first model.',
+          )}
           value={model}
           onInput={setModel}
         />
@@ -63,9 +67,14 @@ export function TestDialog({
             <Table
               caption={t('Results of the test')}
               rows={results}
-              rowKey={({ credential }) => credential}
+              rowKey={({ credential, feature, stream }) => `${credential} ${feature} ${stream}`}
               columns={[
                 { label: t('Key'), show: ({ credential }) => credential },
+                { label: t('Request'), show: ({ feature }) => choiceText(feature) },
+                {
+                  label: t('Answer'),
+                  show: ({ stream }) => (stream ? t('streamed') : t('whole')),
+                },
                 {
                   label: t('Result'),
                   show: ({ ok }) => (
@@ -74,10 +83,17 @@ export function TestDialog({
                 },
                 {
                   label: t('Details'),
-                  show: ({ detail, status }) =>
-                    [status === null ? '' : String(status), detail ?? '']
-                      .filter(Boolean)
-                      .join(': '),
+                  show: ({ detail }) => detail ?? '',
+                },
+                {
+                  label: t('Usage'),
+                  show: ({ usage }) =>
+                    usage === null ? t('not reported') : usage.join(', ') || t('reported'),
+                },
+                {
+                  label: t('First content'),
+                  end: true,
+                  show: ({ first_content_ms: ms }) => (ms === null ? '–' : formatMilliseconds(ms)),
                 },
                 {
                   label: t('Duration'),
