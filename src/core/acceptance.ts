@@ -1,7 +1,7 @@
 // Whether a model's placement accepts requests at all. A refused request is its caller's mistake,
 // unless the upstream refuses what the gateway itself chose: the model's name, the path, the bound.
 // No count of accounts proves that, because sign-up may be open, so a probe without their words
-// decides (decision 0189). `core/breakers.ts` has one for each placement.
+// decides (decision 0188). `core/breakers.ts` has one for each placement.
 
 /** Refusals in a row after which a placement that has answered is doubted. */
 const IN_ROW = 5;
