@@ -22,8 +22,11 @@ export const FIRST_FACTOR = 2;
 /** What the best attack on an estimate reached; for accounts whose prompts exceeded their reserve. */
 export const CAUTIOUS_FACTOR = 16;
 
-/** No report makes a higher ratio usual, so no bound exceeds the one of a cautious account. */
-const RATIO_MAX = CAUTIOUS_FACTOR / FIRST_FACTOR;
+/** No report makes a higher ratio usual, so that an absurd one stays absurd. */
+const RATIO_MAX = 8;
+
+/** Above the usual ratio; ten requests that a balance can pay still fit beside each other. */
+const HEADROOM = 1.1;
 
 /** Fewer output tokens of a day say nothing about a pace. */
 const VOTE_TOKENS = 16;
@@ -141,21 +144,17 @@ export function createLearned(clock: () => number) {
       return Math.round(100 * (quantileOf(ratios, 0.5) ?? 1));
     },
 
-    /** The multiple of our count that is reserved for a prompt of the account. */
+    /**
+     * The multiple of our count that is reserved for a prompt of the account. A report above it is
+     * not believed.
+     */
     reserveFactor(model: string, accountId: string): number {
       if (isCautious(accountId)) return CAUTIOUS_FACTOR;
       const votes = placements.get(model);
       if (votes === undefined) return FIRST_FACTOR;
       let most = 1;
       for (const each of votes.values()) most = Math.max(most, each.highRatio(clock()));
-      return most;
-    },
-
-    /** The multiple of our count above which a report is not believed. */
-    boundFactor(model: string, upstream: string, accountId: string): number {
-      if (isCautious(accountId)) return CAUTIOUS_FACTOR;
-      const ratios = votesOf(model, upstream)?.ratios(clock()) ?? [];
-      return FIRST_FACTOR * Math.max(1, quantileOf(ratios, 0.5) ?? 1);
+      return Math.min(most * HEADROOM, CAUTIOUS_FACTOR);
     },
 
     /** Tokens of the conversation's prompt that its upstream has in its cache; 0: none known. */

@@ -12,13 +12,17 @@ import type { CheckedRequest } from './pipeline-types.ts';
 
 const REPORTED_OUTPUT = { counted: 'all', reported: 'thinking', delivered: 'none' } as const;
 
-/** `silent` are earlier attempts of the request that thought until their timer ended them. */
+/**
+ * `silent` are earlier attempts of the request that thought until their timer ended them. A report of
+ * the prompt is believed up to `promptFactor` times our count, for which money was reserved.
+ */
 export function chargedUsage(
   learned: Learned,
   checked: CheckedRequest,
   rule: Exclude<ChargeRule, 'nothing'>,
   attempt: MeteredAttempt,
   silent: readonly MeteredAttempt[],
+  promptFactor: number,
 ): Usage {
   const { candidate, meter } = attempt;
   const { model, upstream, profile, maxOutputTokens: outputBound } = candidate;
@@ -44,7 +48,7 @@ export function chargedUsage(
         }),
       }),
     counted: promptTokens,
-    promptFactor: learned.boundFactor(model.slug, upstream.id, accountId),
+    promptFactor,
     outputBound,
     unread: attempt.unread(),
   });

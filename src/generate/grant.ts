@@ -176,7 +176,14 @@ export class Grant implements Slot {
     const { candidate, meter } = attempt;
     const { price } = this.#checked;
     const { learned } = this.#dependencies;
-    const usage = chargedUsage(learned, this.#checked, rule, attempt, this.attempts.silent());
+    const usage = chargedUsage(
+      learned,
+      this.#checked,
+      rule,
+      attempt,
+      this.attempts.silent(),
+      this.#money.promptFactor,
+    );
     learn(learned, this.#checked, attempt, usage);
     // Free the slot first: it is in memory, and the account's next request may be waiting for it.
     this.#claim.settle(usage.inputTokens + usage.outputTokens);

@@ -44,6 +44,8 @@ export type Money = {
   readonly excess: Micro;
   /** The most that output may cost which no slice of the balance stops. */
   readonly hidden: Micro;
+  /** The multiple of our count up to which the prompt is reserved, and charged. */
+  readonly promptFactor: number;
   /** The price of the hold: without service tiers where no upstream is asked for one. */
   readonly price: Price;
 };
@@ -72,6 +74,7 @@ export function moneyFor(checked: CheckedRequest, learned: Pick<Learned, 'reserv
       price === checked.price ? ZERO : unaskedTier(checked, price),
     ),
     hidden: hides ? hiddenOutput(promptTokens, outputBound, price) : ZERO,
+    promptFactor: factor,
     price,
   };
 }

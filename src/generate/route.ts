@@ -104,8 +104,8 @@ class Search<A extends Attempt> {
   /** Attempts so far, and the models they used. */
   #count = 0;
   #tried: readonly string[] = NONE;
-  /** After thinking that no client saw, one more attempt is made: it may be paid for nothing. */
-  #attemptsLeft = Number.POSITIVE_INFINITY;
+  /** Attempts that may have thought until a timer ended them. After two no other one is made. */
+  #silences = 0;
   #isDearerDropped = false;
 
   constructor(options: RouteOptions<A>) {
@@ -141,11 +141,11 @@ class Search<A extends Attempt> {
         if (end === undefined || end === 'finished') return { kind: 'serving', attempt, first };
         failure = await entry.attributed(end);
         attempts.add(attempt, failure);
-        if (isSilent(failure, candidate)) this.#attemptsLeft = Math.min(this.#attemptsLeft, 1);
+        if (isSilent(failure, candidate)) this.#silences += 1;
         this.#tried = [...this.#tried, candidate.model.slug];
       }
       reported = tellingFailure(reported, failure);
-      if (this.#attemptsLeft === 0) break;
+      if (this.#silences === 2) break;
       const used = entry.kind === 'permit' ? entry.credential.id : undefined;
       const again = asking.kind === 'first' ? againAs(candidate, failure, used) : REPEAT;
       if (asking.kind === 'first') this.#waiting = this.#waiting.slice(1);
@@ -209,7 +209,6 @@ class Search<A extends Attempt> {
     const bounded = this.#count === 0 ? candidate : boundTotal(candidate, leftMs);
     if (bounded !== candidate) permit.forgiveTotal();
     this.#count += 1;
-    this.#attemptsLeft -= 1;
     return start(this.#options, bounded, permit, newConnection);
   }
 
