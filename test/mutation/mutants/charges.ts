@@ -20,9 +20,9 @@ export const CHARGE_MUTANTS: readonly Mutant[] = [
     does: 'a report of far more output than the bound is believed',
     edits: [
       {
-        in: 'isImplausible',
-        find: 'outputBound + OVERRUN_TOKENS)',
-        put: 'outputBound * OVERRUN_TOKENS)',
+        in: 'isTooLong',
+        find: 'outputBound + OVERRUN_TOKENS',
+        put: 'outputBound * OVERRUN_TOKENS',
       },
     ],
     tests: ['test/core/usage.test.ts'],

@@ -121,8 +121,8 @@ export const CLUSTER_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         in: 'isFirst',
-        find: 'delivery?.isAwaited === true && !this.#hasBegun',
-        put: 'delivery?.isAwaited === undefined && !this.#hasBegun',
+        find: 'isAwaited() === true',
+        put: 'isAwaited() === undefined',
       },
     ],
     tests: ['test/generate/generate.test.ts'],
