@@ -107,7 +107,9 @@ function usageLines(usage: Usage): string[] {
   const words = doubt === null ? '' : ` (${doubt}; ${DOUBTS[doubt]})`;
   if (reported !== null)
     lines.push(`        the upstream reported ${JSON.stringify(reported)}${words}`);
-  else if (usage.basis === 'estimated') lines.push('        the upstream reported nothing');
+  else if (usage.basis === 'estimated') lines.push('        there is no final report');
+  const numbers = Object.entries(usage.estimate ?? {}).map(([name, value]) => `${name} ${value}`);
+  if (numbers.length > 0) lines.push(`        an estimate of ${numbers.join(', ')}`);
   return lines;
 }
 

@@ -73,10 +73,12 @@ export function customerExplanation(history: RequestHistory, terms: Terms) {
   } as const;
 }
 
-/** The parts of the prompt and the service tier that the receipt states too. */
+/** The details that the receipt states too. */
 function detailsOf(usage: NonNullable<Explanation['usage']>) {
   const { cached_explicit_tokens: explicit, cache_write_long_tokens: long, service_tier } = usage;
+  const { estimate } = usage;
   return {
+    ...(estimate === undefined ? {} : { estimate }),
     ...(explicit === undefined ? {} : { cached_explicit_tokens: explicit }),
     ...(long === undefined ? {} : { cache_write_long_tokens: long }),
     ...(service_tier === undefined ? {} : { service_tier }),

@@ -119,7 +119,7 @@ describe('a report that was doubted', () => {
 
   test('there was none', () => {
     const story = recorded({ ...estimated, rawUsage: null });
-    expect(lines(story)).toContain('        the upstream reported nothing');
+    expect(lines(story)).toContain('        there is no final report');
     expect(facts(story).usage).toMatchObject({ doubt: null, reported: null });
   });
 });

@@ -22,7 +22,7 @@ export function endingWords(outcome: string): string {
 export function chargeWords(outcome: string, { debited, waived }: Booked): string {
   if (debited === '0') return t('Nothing was charged.');
   const charged = t('{debited} service tokens were charged', { debited: formatTokens(debited) });
-  const part = outcome === 'completed' ? '' : t(' for the output up to then');
+  const part = outcome === 'completed' ? '' : t(' for what was made until then');
   const rest =
     waived === '0'
       ? ''
@@ -33,15 +33,17 @@ export function chargeWords(outcome: string, { debited, waived }: Booked): strin
 }
 
 /** The source of the token counts, and the reason for it. */
-export function countWords({ basis, doubt }: Usage): string {
+export function countWords({ basis, doubt, estimate }: Usage): string {
   if (basis === 'recovered') {
     return t(
       'The gateway was interrupted. Tokens are counted up to its last record, and the charge never exceeds the hold.',
     );
   }
   if (basis === 'estimated') {
-    const why = doubt === null ? t('the model reported none') : DOUBTS[doubt];
-    return t('The gateway counted the tokens, because {why}.', { why });
+    const why = doubt === null ? t('the model’s report did not come') : DOUBTS[doubt];
+    const counted = t('The gateway counted the tokens, because {why}.', { why });
+    const unseen = t(' What the model made without sending it is estimated.');
+    return estimate === undefined ? counted : `${counted}${unseen}`;
   }
   const zero = doubt === 'zero' ? t(' It reported no usage, which is accepted.') : '';
   return t('The model reported the tokens.{zero}', { zero });
