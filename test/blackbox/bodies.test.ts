@@ -27,7 +27,7 @@ import {
 } from '../support/raw.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(120_000);
 
 const BODY_MAX = 2_097_152;
 const COUNT = `${PATHS.messages}/count_tokens`;

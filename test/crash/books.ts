@@ -1,6 +1,6 @@
 // The records of all parties of one round, as the laws read them.
 
-import type { ClientEntry } from './client.ts';
+import { type ClientEntry, readAnswer } from './client.ts';
 import type { Credit } from './credits.ts';
 import type { Kill } from './killer.ts';
 import type { Entry, Hold, LedgerBook, UsageRecord } from './ledger.ts';
@@ -105,11 +105,14 @@ export function joinBooks(books: Books): Story[] {
   const { ledger } = books;
   const served = Map.groupBy(books.upstream, ({ mark }) => mark);
   const holds = new Map(ledger.holds.map((hold) => [hold.mark, hold]));
+  const holdsById = new Map(ledger.holds.map((hold) => [hold.requestId, hold]));
   const records = new Map(ledger.records.map((record) => [record.requestId, record]));
   const entries = Map.groupBy(ledger.entries, ({ transferId }) => requestOf(transferId));
   return books.clients.map((client) => {
     const { mark } = client.drawn;
-    const hold = holds.get(mark);
+    // A request that cost nothing has no end user in the books, which is the mark.
+    const id = readAnswer(client).headers.get('x-request-id') ?? '';
+    const hold = holds.get(mark) ?? holdsById.get(id);
     const own = served.get(mark) ?? [];
     return {
       mark,

@@ -106,6 +106,8 @@ export function crashCatalog(upstream: Upstream): string {
     'api_key = "scripted"',
     // It takes no stop sequence of a model that reasons.
     'profile = "openai"',
+    // Read to its report, which says what its thinking cost.
+    'cancel_stops_billing = false',
     ASKED_WHATEVER_IT_DOES,
     '',
   ].join('\n');

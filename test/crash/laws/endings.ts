@@ -54,6 +54,8 @@ const servedHasHold = eachRequest('what an upstream saw has a hold', (story, boo
   // The upstream is called while the hold is written, and nothing is passed on before it is.
   if (readAnswer(client).words === 0 && isKeptFrom(story, 'database')) return undefined;
   if (isRevoked(story, books)) return undefined;
+  // Without an answer there is no request id, and the books have no mark of what cost nothing.
+  if (readAnswer(client).status === undefined) return undefined;
   const fromMs = kill === undefined ? 0 : kill.atMs - checkpointSeamMs(books, kill);
   const isLast = kill !== undefined && served.every(({ atMs }) => atMs >= fromMs);
   return isLast && readAnswer(client).words === 0 ? undefined : 'there is no hold';
