@@ -233,12 +233,9 @@ function attemptsOf({ upstream }: Scene, cell: Cell, story: Story | undefined) {
  * follows: a flood of heads is malformed, but a busy gateway may first give up on it by its timer.
  */
 function triesOf(cell: Cell, failures: readonly Json[]): number {
-  let silences = 0;
-  const last = failures.findIndex(({ failure, phase }, index) => {
-    // A model that may have thought unseen until its timer is asked once more.
-    if (failure === 'timeout' && phase === 'first_content') silences += 1;
-    return silences === 2 || triesAfter(cell, String(failure), phase) <= index + 1;
-  });
+  const last = failures.findIndex(
+    ({ failure, phase }, index) => triesAfter(cell, String(failure), phase) <= index + 1,
+  );
   return last === -1 ? failures.length + 1 : last + 1;
 }
 

@@ -100,7 +100,11 @@ export function catalogText(cells: readonly Cell[], upstream: Upstream, ports: D
   const models = cells.map((cell) => ({
     slug: cell.id,
     served_by: [
-      { upstream: cell.id, model: cell.row.name, weight: 1_000_000 },
+      // Its silence hides no thinking, which would be charged.
+      {
+        ...{ upstream: cell.id, model: cell.row.name, weight: 1_000_000 },
+        profile: { thinking_shown: 'all' },
+      },
       ...(cell.behind === 'second upstream'
         ? [{ upstream: `${SECOND}-${cell.dialect}`, model: 'ok', weight: LAST }]
         : []),
