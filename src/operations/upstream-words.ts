@@ -1,4 +1,6 @@
-// What upstreams said of failed attempts, as the console and `tollgate explain` show it. Equal words of a place are one row over all nodes.
+// What upstreams said of failed attempts, as the console and `tollgate explain` show it. Equal words
+// of a place are one row over all nodes. Numbers and ids differ between equal errors, so words with a
+// digit do not distinguish rows.
 
 import {
   and,
@@ -14,7 +16,7 @@ import {
   sql,
 } from 'drizzle-orm';
 import { DAY_MS, isoTime } from '../core/calendar.ts';
-import type { HeardGroup } from '../core/heard-words.ts';
+import type { HeardWords } from '../core/failure.ts';
 import type { BookedAttempt } from '../ledger/series/attempts.ts';
 import type { Database } from '../store/contract.ts';
 import { contains, larger, smaller } from '../store/portable.ts';
@@ -28,21 +30,52 @@ const KEPT_MS = 7 * DAY_MS;
 const KEPT_OF_PLACE = 50;
 const LISTED = 20;
 
+/** Between two writes. Callers can cause many different errors at one place. */
+const HEARD_OF_PLACE = 10;
+
+/** Requests that a row names; `explain` shows the words of others by place, status and time. */
+const REQUESTS_MAX = 16;
+
+export type HeardGroups = ReturnType<typeof createHeardGroups>;
+
+/** Groups what upstreams said until it is stored. */
+export function createHeardGroups() {
+  let places = new Map<string, Map<string, WordsRow>>();
+  return {
+    hear({ requestId, at, ...said }: HeardWords): void {
+      const place = `${said.upstream} ${said.model}`;
+      const rows = places.getOrInsertComputed(place, () => new Map());
+      const equal = said.words.replaceAll(/\S*\d\S*/g, '#');
+      // The same on every node.
+      const id = Bun.hash(`${place} ${said.failure} ${said.status ?? 0} ${equal}`).toString(36);
+      const known = rows.get(id);
+      if (known === undefined && rows.size >= HEARD_OF_PLACE) return;
+      const { count = 0, firstAt = at, requests = '' } = known ?? {};
+      const named = new Set([requestId, ...requests.split(' ')]);
+      rows.set(id, {
+        ...{ ...said, id, status: said.status ?? null },
+        ...{ firstAt, lastAt: at, count: count + 1 },
+        requests: [...named].slice(0, REQUESTS_MAX).join(' ').trim(),
+      });
+    },
+    /** Takes all rows out. */
+    take(): readonly WordsRow[] {
+      const taken = [...places.values()].flatMap((rows) => [...rows.values()]);
+      places = new Map();
+      return taken;
+    },
+  };
+}
+
 /** Adds groups to the stored ones. Several nodes may do so at the same time. */
-export async function recordWords(
-  database: Database,
-  groups: readonly HeardGroup[],
-): Promise<void> {
+export async function recordWords(database: Database, groups: readonly WordsRow[]): Promise<void> {
   const added = inserted(getTableColumns(upstreamWords));
   await database.concurrently(async (tx) => {
     // In one order, so that two nodes cannot wait for each other.
     for (const group of groups.toSorted((a, b) => (a.id < b.id ? -1 : 1))) {
-      const { heard, ...sums } = group;
-      const { requestId: _, at: lastAt, status = null, ...said } = heard;
-      const requests = group.requests.join(' ');
       await tx
         .insert(upstreamWords)
-        .values({ ...sums, ...said, status, lastAt, requests })
+        .values(group)
         .onConflictDoUpdate({
           target: upstreamWords.id,
           set: {

@@ -263,11 +263,11 @@ class UpstreamAttempt implements Attempt {
     const { request, credential, candidate } = this.#options;
     const isRefused = failure.class === 'bad_request' || failure.class === 'mismatch';
     const chosen = isRefused ? chosenParameter(raw, request, candidate.profile) : undefined;
-    const rest: UpstreamFailure =
-      chosen === undefined ? known : { ...known, class: 'mismatch', chosen };
     const secrets = [credential.apiKey, ...secretsOf(candidate.upstream)];
     const said = hideWords(raw, { request, secrets, upstreamModel: candidate.upstreamModel });
-    return said === undefined ? rest : { ...rest, said };
+    return chosen === undefined
+      ? { ...known, said }
+      : { ...known, class: 'mismatch', chosen, said };
   }
 }
 
