@@ -2,24 +2,12 @@
 // of a place are one row over all nodes. Numbers and ids differ between equal errors, so words with a
 // digit do not distinguish rows.
 
-import {
-  and,
-  desc,
-  eq,
-  getTableColumns,
-  gte,
-  isNull,
-  lt,
-  lte,
-  or,
-  type SQL,
-  sql,
-} from 'drizzle-orm';
+import { desc, eq, getTableColumns, lt, or, sql } from 'drizzle-orm';
 import { DAY_MS, isoTime } from '../core/calendar.ts';
 import type { HeardWords } from '../core/failure.ts';
 import type { BookedAttempt } from '../ledger/series/attempts.ts';
 import type { Database } from '../store/contract.ts';
-import { contains, larger, smaller } from '../store/portable.ts';
+import { larger, smaller } from '../store/portable.ts';
 import { upstreamWords } from '../store/said-tables.ts';
 import { inserted } from '../store/statement.ts';
 import { sweepTable } from '../store/sweep.ts';
@@ -29,6 +17,8 @@ type WordsRow = typeof upstreamWords.$inferSelect;
 const KEPT_MS = 7 * DAY_MS;
 const KEPT_OF_PLACE = 50;
 const LISTED = 20;
+/** Of an upstream, for the words of one request. */
+const EXAMINED = 5_000;
 
 /** Between two writes. Callers can cause many different errors at one place. */
 const HEARD_OF_PLACE = 10;
@@ -92,11 +82,17 @@ export async function recordWords(database: Database, groups: readonly WordsRow[
 
 /** The latest of an upstream, newest first. */
 export function listWords(
-  database: Pick<Database, 'db'>,
+  { db }: Pick<Database, 'db'>,
   upstream: string,
   limit = LISTED,
 ): Promise<WordsRow[]> {
-  return rowsWhere(database, eq(upstreamWords.upstream, upstream), limit);
+  return db
+    .select()
+    .from(upstreamWords)
+    .where(eq(upstreamWords.upstream, upstream))
+    .orderBy(desc(upstreamWords.lastAt), desc(upstreamWords.id))
+    .limit(limit)
+    .all();
 }
 
 /**
@@ -111,40 +107,18 @@ export async function wordsOfAttempts(
   requestId: string,
   attempts: readonly BookedAttempt[],
 ): Promise<readonly (AttemptWords | null)[]> {
-  return Promise.all(attempts.map((attempt) => wordsOf(database, requestId, attempt)));
-}
-
-async function wordsOf(
-  database: Pick<Database, 'db'>,
-  requestId: string,
-  { upstream, model, failure, status, endedAt }: BookedAttempt,
-): Promise<AttemptWords | null> {
-  if (upstream === undefined || model === undefined || failure === undefined) return null;
-  const ofPlace = and(
-    eq(upstreamWords.upstream, upstream),
-    eq(upstreamWords.model, model),
-    eq(upstreamWords.failure, failure),
-    status === undefined ? isNull(upstreamWords.status) : eq(upstreamWords.status, status),
-  );
-  const named = contains(upstreamWords.requests, requestId);
-  const then = and(
-    lte(upstreamWords.firstAt, endedAt ?? 0),
-    gte(upstreamWords.lastAt, endedAt ?? 0),
-  );
-  const found = await rowsWhere(database, and(ofPlace, or(named, then)), KEPT_OF_PLACE);
-  const own = found.find(({ requests }) => requests.includes(requestId));
-  const row = own ?? found[0];
-  return row === undefined ? null : { words: row.words, exact: row === own };
-}
-
-function rowsWhere({ db }: Pick<Database, 'db'>, where: SQL | undefined, limit: number) {
-  return db
-    .select()
-    .from(upstreamWords)
-    .where(where)
-    .orderBy(desc(upstreamWords.lastAt), desc(upstreamWords.id))
-    .limit(limit)
-    .all();
+  const upstreams = new Set(attempts.map(({ upstream = '' }) => upstream));
+  const lists = await Promise.all([...upstreams].map((id) => listWords(database, id, EXAMINED)));
+  const rows = lists.flat();
+  return attempts.map(({ upstream, model, failure, status = null, endedAt = 0 }) => {
+    const alike = rows
+      .filter((row) => row.upstream === upstream && row.model === model)
+      .filter((row) => row.failure === failure && row.status === status);
+    const own = alike.find(({ requests }) => requests.includes(requestId));
+    const then = alike.find(({ firstAt, lastAt }) => firstAt <= endedAt && endedAt <= lastAt);
+    const row = own ?? then;
+    return row === undefined ? null : { words: row.words, exact: row === own };
+  });
 }
 
 /** Removes words of a week ago, and the oldest of a place that has too many. */
