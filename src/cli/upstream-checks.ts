@@ -1,7 +1,7 @@
 // The part of `tollgate doctor` about upstreams: what the running server of these settings warns of,
 // and models whose last requests all failed, perhaps by the fault of clients.
 
-import { isObject } from '../core/json.ts';
+import { toList, toObject } from '../wire/upstream/narrow.ts';
 import type { Context } from './context.ts';
 import { askServer } from './health.ts';
 
@@ -14,11 +14,11 @@ export async function checkUpstreams(
     config.port === 0 ? undefined : await askServer(config, '/readyz', config.metricsToken);
   if (answer === undefined) return { ok: true, detail: 'no server of these settings runs' };
   const { warnings, detail } = toObject(await answer.json().catch(() => undefined));
-  const found = listOf(warnings)
+  const found = toList(warnings)
     .map(String)
     .filter((words) => /^(?:upstream |\d+ × )/.test(words));
-  const doubted = listOf(toObject(detail)['upstreams']).flatMap((upstream) =>
-    listOf(toObject(upstream)['models'])
+  const doubted = toList(toObject(detail)['upstreams']).flatMap((upstream) =>
+    toList(toObject(upstream)['models'])
       .map(toObject)
       .filter(({ trouble, breaker }) => trouble === 'degraded' && breaker === 'closed')
       .map(
@@ -28,6 +28,3 @@ export async function checkUpstreams(
   const all = [...found, ...doubted];
   return { ok: found.length === 0, detail: all.join('; ') || 'none fails at the running server' };
 }
-
-const toObject = (value: unknown) => (isObject(value) ? value : {});
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);

@@ -10,9 +10,8 @@ const IN_ROW = 5;
 const AFTER_ACCEPTANCE_MS = 60_000;
 const AFTER_NO_VERDICT_MS = 10_000;
 
-/** How long a refused parameter is shown to operators, and how often it is announced. */
+/** How long a refused parameter is shown to operators. It is announced as often. */
 const SHOWN_MS = 3_600_000;
-const ANNOUNCED_EVERY_MS = 60_000;
 
 /** Whose fault a refusal is; `probe`: ask the upstream without the caller's words. */
 export type Blame = 'caller' | 'gateway' | 'probe';
@@ -26,7 +25,12 @@ export function createAcceptance() {
   let nextProbeAt = Number.NEGATIVE_INFINITY;
   let named: { readonly parameter: string; readonly at: number } | undefined;
 
+  const parameter = (nowMs: number): string | undefined =>
+    named !== undefined && nowMs - named.at < SHOWN_MS ? named.parameter : undefined;
+
   return {
+    /** The parameter that the upstream refused last, for operators. */
+    parameter,
     /** Content has arrived for any account. */
     answered(): void {
       state = 'accepted';
@@ -49,14 +53,11 @@ export function createAcceptance() {
     },
     isRefused: (): boolean => state === 'refused',
     /** The upstream named a parameter that the gateway chose. True if operators should hear it. */
-    names(parameter: string, nowMs: number): boolean {
-      const isKnown = named?.parameter === parameter && nowMs - named.at < ANNOUNCED_EVERY_MS;
-      if (!isKnown) named = { parameter, at: nowMs };
-      return !isKnown;
+    names(refused: string, nowMs: number): boolean {
+      if (parameter(nowMs) === refused) return false;
+      named = { parameter: refused, at: nowMs };
+      return true;
     },
-    /** The parameter that it named last, for operators. */
-    parameter: (nowMs: number): string | undefined =>
-      named !== undefined && nowMs - named.at < SHOWN_MS ? named.parameter : undefined,
     /** The catalog changed, and with it perhaps what is sent. */
     forget(): void {
       state = 'unknown';

@@ -16,7 +16,7 @@ export type Alert =
       /** Why there is no credential to send, in our own words. */
       readonly reason?: string;
       /** What it said to a probe, which has no words of a caller. */
-      readonly said?: string;
+      readonly said?: string | undefined;
       /** The upstream refuses requests of several accounts but accepts our probe. */
       readonly some?: true;
     }
@@ -26,7 +26,7 @@ export type Alert =
       readonly upstream: string;
       readonly model: string;
       /** What it said to a probe, which has no words of a caller. */
-      readonly said?: string;
+      readonly said?: string | undefined;
     }
   /** The upstream names a parameter that the gateway chose. */
   | {

@@ -78,12 +78,16 @@ export function createBreakers() {
   let nextProbeAt = Number.NEGATIVE_INFINITY;
   let isAnnounced = false;
 
-  const open = ({ nowMs, coolDownMs, retryAfterMs = 0 }: ProbeFailure): void => {
+  /** Returns whether it has not been announced yet. */
+  const open = ({ nowMs, coolDownMs, retryAfterMs = 0 }: ProbeFailure): boolean => {
     kind = 'open';
     epoch += 1;
     openUntilMs = nowMs + openForMs(openings, coolDownMs, retryAfterMs);
     openings += 1;
     evidence = createEvidence();
+    const isNews = !isAnnounced;
+    isAnnounced = true;
+    return isNews;
   };
   const close = (): void => {
     kind = 'closed';
@@ -218,23 +222,12 @@ export function createBreakers() {
         return false;
       }
       if (kind === 'open' || !wasSuspected) return false;
-      if (isWell) {
-        evidence = createEvidence();
-        return false;
-      }
-      open(failure);
-      const isNews = !isAnnounced;
-      isAnnounced = true;
-      return isNews;
+      if (!isWell) return open(failure);
+      evidence = createEvidence();
+      return false;
     },
     /** Opens for all accounts: the upstream refuses the gateway's own request. True if it is new. */
-    refuse(failure: ProbeFailure): boolean {
-      if (kind !== 'closed') return false;
-      open(failure);
-      const isNews = !isAnnounced;
-      isAnnounced = true;
-      return isNews;
-    },
+    refuse: (failure: ProbeFailure): boolean => kind === 'closed' && open(failure),
     /** The state of the shared breaker, or of the only account served recently. */
     state(nowMs: number): BreakersState {
       if (kind === 'trial') return { kind: 'half_open', waitMs: TRIAL_WAIT_MS };

@@ -4,7 +4,6 @@
 import { GatewayError } from './error.ts';
 import type { GenerationEvent } from './generation.ts';
 import type { LimitView } from './plan.ts';
-import type { UpstreamSaid } from './upstream-said.ts';
 
 /**
  * The consequences of a failure class. `failover.ts` chooses among the allowed steps, and
@@ -98,6 +97,18 @@ export type AttemptPhase =
   | 'throughput'
   | 'total';
 
+/**
+ * What an upstream said of a failure, for operators only. The attempt removes what the caller wrote
+ * and what authenticates us before any other code sees it (`wire/upstream/hide-words.ts`).
+ */
+export type UpstreamSaid = {
+  /** The error's code, or its type if it has no code. */
+  readonly code?: string | undefined;
+  /** The parameter of the request that the error names. */
+  readonly param?: string | undefined;
+  readonly message?: string | undefined;
+};
+
 export type UpstreamFailure = {
   readonly class: FailureClass;
   readonly phase?: AttemptPhase;
@@ -118,6 +129,27 @@ export type UpstreamFailure = {
   /** The broken connection had served an earlier request: it may just have been idle too long. */
   readonly onKeptConnection?: true;
 };
+
+/** What an upstream said to one attempt of a request. */
+export type HeardWords = {
+  readonly upstream: string;
+  /** The slug of the model. */
+  readonly model: string;
+  readonly failure: FailureClass;
+  readonly status?: number | undefined;
+  /** From `saidWords`. */
+  readonly words: string;
+  readonly requestId: string;
+  /** Unix milliseconds. */
+  readonly at: number;
+};
+
+/** One line: status, code, parameter and message. Empty if there is none of them. */
+export function saidWords({ said = {}, status }: Pick<UpstreamFailure, 'said' | 'status'>): string {
+  const { code, param, message } = said;
+  const head = [status, code, param && `(${param})`].filter((word) => word !== undefined).join(' ');
+  return [head, message].filter(Boolean).join(': ');
+}
 
 /** Distinguishes a failure from other values; no other type here has a `class`. */
 export function isFailure(value: object): value is UpstreamFailure {

@@ -34,7 +34,7 @@ type BreakerState = {
   /** Present if the operator has disabled it. */
   readonly disabled?: true;
   /** A parameter that the gateway chose and the upstream refuses; for operators only. */
-  readonly refuses?: string;
+  readonly refuses?: string | undefined;
   /** What the last attempts say; for operators only. */
   readonly trouble?: Trouble;
   /** Unix milliseconds. */

@@ -18,13 +18,12 @@ export function upstreamWarnings(
     ...models
       .filter(({ breaker, trouble }) => breaker !== 'closed' || trouble === 'failing')
       .map(({ model }) => `upstream ${upstream} fails for ${model}`),
-    ...models.flatMap(({ model, refuses }) =>
-      refuses === undefined
-        ? []
-        : [
-            `upstream ${upstream} refuses ${refuses} for ${model}, which its profile or the catalog sets`,
-          ],
-    ),
+    ...models
+      .filter(({ refuses }) => refuses !== undefined)
+      .map(
+        ({ model, refuses }) =>
+          `upstream ${upstream} refuses ${refuses} for ${model}, which its profile or the catalog sets`,
+      ),
     ...outOfService(models).map((words) => `upstream ${upstream} is out of service${words}`),
   ]);
   if (audience === 'operator') return named;

@@ -2,15 +2,18 @@
 // and the pipeline write it; the grant stores it with the usage record. It contains no upstream
 // text: that goes to operators alone, through `heard`.
 
-import type { AttemptPhase, UpstreamFailure } from '../core/failure.ts';
+import {
+  type AttemptPhase,
+  type HeardWords,
+  saidWords,
+  type UpstreamFailure,
+} from '../core/failure.ts';
 import type { Usage } from '../core/generation.ts';
-import type { HeardWords } from '../core/heard-words.ts';
 import { formatTokens } from '../core/money.ts';
 import { charge } from '../core/price.ts';
 import { reportedCostUsd } from '../core/reported-cost.ts';
 import type { AttemptSummary } from '../core/request-summary.ts';
 import type { Candidate } from '../core/route.ts';
-import { saidWords } from '../core/upstream-said.ts';
 import { withNamedTier, withUnreportedWrites } from '../core/usage.ts';
 import type { Attempt } from '../upstream/attempt.ts';
 import type { OutputMeter } from './meter.ts';
@@ -97,13 +100,11 @@ export class AttemptLog<A extends LoggedAttempt = LoggedAttempt> {
   }
 
   #hear({ candidate }: LoggedAttempt, failure: UpstreamFailure, at: number): void {
-    const { class: kind, status, said } = failure;
-    const words = saidWords(said, status);
+    const words = saidWords(failure);
     if (words === '') return;
-    const { upstream, model } = candidate;
-    const requestId = this.#requestId;
-    const place = { upstream: upstream.id, model: model.slug };
-    this.#heard({ ...place, failure: kind, status, words, requestId, at });
+    const place = { upstream: candidate.upstream.id, model: candidate.model.slug };
+    const { class: kind, status } = failure;
+    this.#heard({ ...place, failure: kind, status, words, requestId: this.#requestId, at });
   }
 
   /** Records a candidate that was skipped, and why. */

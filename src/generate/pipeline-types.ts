@@ -2,8 +2,8 @@
 
 import type { Awaitable } from '../async/awaitable.ts';
 import type { Alert } from '../core/alert.ts';
+import type { HeardWords } from '../core/failure.ts';
 import type { GenerationRequest } from '../core/generation.ts';
-import type { HeardWords } from '../core/heard-words.ts';
 import type { Learned } from '../core/learned.ts';
 import type { Catalog, Model } from '../core/model.ts';
 import type { Tokens } from '../core/money.ts';

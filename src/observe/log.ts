@@ -3,7 +3,7 @@
 
 import { pino } from 'pino';
 import { withTimeout } from '../async/timeout.ts';
-import type { HeardWords } from '../core/heard-words.ts';
+import type { HeardWords } from '../core/failure.ts';
 import type { RequestSummary } from '../core/request-summary.ts';
 import { errorWords } from './error-text.ts';
 import { createRefusedLines } from './refused-lines.ts';

@@ -1,23 +1,13 @@
-// What upstreams said of failed attempts, as the console and `tollgate explain` show it. Equal words of a place are one row over all nodes.
+// What upstreams said of failed attempts, as the console and `tollgate explain` show it. Equal words
+// of a place are one row over all nodes. Numbers and ids differ between equal errors, so words with a
+// digit do not distinguish rows.
 
-import {
-  and,
-  desc,
-  eq,
-  getTableColumns,
-  gte,
-  isNull,
-  lt,
-  lte,
-  or,
-  type SQL,
-  sql,
-} from 'drizzle-orm';
+import { desc, eq, getTableColumns, lt, or, sql } from 'drizzle-orm';
 import { DAY_MS, isoTime } from '../core/calendar.ts';
-import type { HeardGroup } from '../core/heard-words.ts';
+import type { HeardWords } from '../core/failure.ts';
 import type { BookedAttempt } from '../ledger/series/attempts.ts';
 import type { Database } from '../store/contract.ts';
-import { contains, larger, smaller } from '../store/portable.ts';
+import { larger, smaller } from '../store/portable.ts';
 import { upstreamWords } from '../store/said-tables.ts';
 import { inserted } from '../store/statement.ts';
 import { sweepTable } from '../store/sweep.ts';
@@ -27,22 +17,55 @@ type WordsRow = typeof upstreamWords.$inferSelect;
 const KEPT_MS = 7 * DAY_MS;
 const KEPT_OF_PLACE = 50;
 const LISTED = 20;
+/** Of an upstream, for the words of one request. */
+const EXAMINED = 5_000;
+
+/** Between two writes. Callers can cause many different errors at one place. */
+const HEARD_OF_PLACE = 10;
+
+/** Requests that a row names; `explain` shows the words of others by place, status and time. */
+const REQUESTS_MAX = 16;
+
+export type HeardGroups = ReturnType<typeof createHeardGroups>;
+
+/** Groups what upstreams said until it is stored. */
+export function createHeardGroups() {
+  let places = new Map<string, Map<string, WordsRow>>();
+  return {
+    hear({ requestId, at, ...said }: HeardWords): void {
+      const place = `${said.upstream} ${said.model}`;
+      const rows = places.getOrInsertComputed(place, () => new Map());
+      const equal = said.words.replaceAll(/\S*\d\S*/g, '#');
+      // The same on every node.
+      const id = Bun.hash(`${place} ${said.failure} ${said.status ?? 0} ${equal}`).toString(36);
+      const known = rows.get(id);
+      if (known === undefined && rows.size >= HEARD_OF_PLACE) return;
+      const { count = 0, firstAt = at, requests = '' } = known ?? {};
+      const named = new Set([requestId, ...requests.split(' ')]);
+      rows.set(id, {
+        ...{ ...said, id, status: said.status ?? null },
+        ...{ firstAt, lastAt: at, count: count + 1 },
+        requests: [...named].slice(0, REQUESTS_MAX).join(' ').trim(),
+      });
+    },
+    /** Takes all rows out. */
+    take(): readonly WordsRow[] {
+      const taken = [...places.values()].flatMap((rows) => [...rows.values()]);
+      places = new Map();
+      return taken;
+    },
+  };
+}
 
 /** Adds groups to the stored ones. Several nodes may do so at the same time. */
-export async function recordWords(
-  database: Database,
-  groups: readonly HeardGroup[],
-): Promise<void> {
+export async function recordWords(database: Database, groups: readonly WordsRow[]): Promise<void> {
   const added = inserted(getTableColumns(upstreamWords));
   await database.concurrently(async (tx) => {
     // In one order, so that two nodes cannot wait for each other.
     for (const group of groups.toSorted((a, b) => (a.id < b.id ? -1 : 1))) {
-      const { heard, ...sums } = group;
-      const { requestId: _, at: lastAt, status = null, ...said } = heard;
-      const requests = group.requests.join(' ');
       await tx
         .insert(upstreamWords)
-        .values({ ...sums, ...said, status, lastAt, requests })
+        .values(group)
         .onConflictDoUpdate({
           target: upstreamWords.id,
           set: {
@@ -59,11 +82,17 @@ export async function recordWords(
 
 /** The latest of an upstream, newest first. */
 export function listWords(
-  database: Pick<Database, 'db'>,
+  { db }: Pick<Database, 'db'>,
   upstream: string,
   limit = LISTED,
 ): Promise<WordsRow[]> {
-  return rowsWhere(database, eq(upstreamWords.upstream, upstream), limit);
+  return db
+    .select()
+    .from(upstreamWords)
+    .where(eq(upstreamWords.upstream, upstream))
+    .orderBy(desc(upstreamWords.lastAt), desc(upstreamWords.id))
+    .limit(limit)
+    .all();
 }
 
 /**
@@ -78,40 +107,18 @@ export async function wordsOfAttempts(
   requestId: string,
   attempts: readonly BookedAttempt[],
 ): Promise<readonly (AttemptWords | null)[]> {
-  return Promise.all(attempts.map((attempt) => wordsOf(database, requestId, attempt)));
-}
-
-async function wordsOf(
-  database: Pick<Database, 'db'>,
-  requestId: string,
-  { upstream, model, failure, status, endedAt }: BookedAttempt,
-): Promise<AttemptWords | null> {
-  if (upstream === undefined || model === undefined || failure === undefined) return null;
-  const ofPlace = and(
-    eq(upstreamWords.upstream, upstream),
-    eq(upstreamWords.model, model),
-    eq(upstreamWords.failure, failure),
-    status === undefined ? isNull(upstreamWords.status) : eq(upstreamWords.status, status),
-  );
-  const named = contains(upstreamWords.requests, requestId);
-  const then = and(
-    lte(upstreamWords.firstAt, endedAt ?? 0),
-    gte(upstreamWords.lastAt, endedAt ?? 0),
-  );
-  const found = await rowsWhere(database, and(ofPlace, or(named, then)), KEPT_OF_PLACE);
-  const own = found.find(({ requests }) => requests.includes(requestId));
-  const row = own ?? found[0];
-  return row === undefined ? null : { words: row.words, exact: row === own };
-}
-
-function rowsWhere({ db }: Pick<Database, 'db'>, where: SQL | undefined, limit: number) {
-  return db
-    .select()
-    .from(upstreamWords)
-    .where(where)
-    .orderBy(desc(upstreamWords.lastAt), desc(upstreamWords.id))
-    .limit(limit)
-    .all();
+  const upstreams = new Set(attempts.map(({ upstream = '' }) => upstream));
+  const lists = await Promise.all([...upstreams].map((id) => listWords(database, id, EXAMINED)));
+  const rows = lists.flat();
+  return attempts.map(({ upstream, model, failure, status = null, endedAt = 0 }) => {
+    const alike = rows
+      .filter((row) => row.upstream === upstream && row.model === model)
+      .filter((row) => row.failure === failure && row.status === status);
+    const own = alike.find(({ requests }) => requests.includes(requestId));
+    const then = alike.find(({ firstAt, lastAt }) => firstAt <= endedAt && endedAt <= lastAt);
+    const row = own ?? then;
+    return row === undefined ? null : { words: row.words, exact: row === own };
+  });
 }
 
 /** Removes words of a week ago, and the oldest of a place that has too many. */

@@ -2,11 +2,10 @@
 // fails, alerts wait in memory; the log and the webhook have them at once.
 
 import type { RandomBytes } from '../core/id.ts';
-import type { HeardGroups } from '../observe/heard-words.ts';
 import type { Log } from '../observe/log.ts';
 import type { RaisedAlerts } from '../observe/raised-alerts.ts';
 import { recordAlerts } from '../operations/alerts.ts';
-import { recordWords } from '../operations/upstream-words.ts';
+import { type HeardGroups, recordWords } from '../operations/upstream-words.ts';
 import type { Database } from '../store/contract.ts';
 
 export const ALERTS_STORED_EVERY_MS = 2_000;

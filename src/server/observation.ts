@@ -5,17 +5,17 @@ import type { Config } from '../config/settings.ts';
 import { publicUrl } from '../config/urls.ts';
 import type { Activity } from '../core/activity.ts';
 import { type Alert, alertWords } from '../core/alert.ts';
-import type { HeardWords } from '../core/heard-words.ts';
+import type { HeardWords } from '../core/failure.ts';
 import type { RequestSummary } from '../core/request-summary.ts';
 import type { StartTrace } from '../core/trace.ts';
 import { createActivity } from '../observe/activity.ts';
-import { createHeardGroups, type HeardGroups } from '../observe/heard-words.ts';
 import { createLog, type Log } from '../observe/log.ts';
 import { watchLoopLag } from '../observe/loop-lag.ts';
 import { createMetrics, type Metrics } from '../observe/metrics.ts';
 import { createRaisedAlerts, type RaisedAlerts } from '../observe/raised-alerts.ts';
 import { createTracing, type Tracing } from '../observe/tracing/tracing.ts';
 import { createWebhook, type Webhook } from '../observe/webhook.ts';
+import { createHeardGroups, type HeardGroups } from '../operations/upstream-words.ts';
 import { VERSION } from '../version.ts';
 
 /**

@@ -5,14 +5,9 @@
 import type { Awaitable } from '../async/awaitable.ts';
 import { cacheKeyOf } from '../core/conversation.ts';
 import type { Deadlines } from '../core/deadlines.ts';
-import {
-  type AttemptPhase,
-  type FailureClass,
-  isFailure,
-  type UpstreamFailure,
-} from '../core/failure.ts';
+import { type FailureClass, isFailure, type UpstreamFailure } from '../core/failure.ts';
 import type { GenerationEvent, GenerationRequest, Turn } from '../core/generation.ts';
-import type { Upstream, UpstreamCredential } from '../core/model.ts';
+import type { UpstreamCredential } from '../core/model.ts';
 import type { UpstreamProfile } from '../core/profile.ts';
 import type { Candidate } from '../core/route.ts';
 import type { TraceHeaders } from '../core/trace.ts';
@@ -21,6 +16,7 @@ import { hasImageAddress } from '../wire/image-type.ts';
 import { chosenParameter } from '../wire/upstream/chosen.ts';
 import { dialectOf } from '../wire/upstream/dialect.ts';
 import { hideWords } from '../wire/upstream/hide-words.ts';
+import { secretsOf } from './authorize.ts';
 import { createCut } from './cut.ts';
 import { charactersAllowed, charactersOf, FLOODED } from './flood-guard.ts';
 import { type AnswerSource, type Batch, openSource } from './source.ts';
@@ -101,8 +97,6 @@ export function createAttempts(dependencies: AttemptDependencies): StartAttempt 
 
   return (options) => new UpstreamAttempt(dependencies, headersOf, options);
 }
-
-const FOR_PUBLIC = { isForPublic: true } as const;
 
 class UpstreamAttempt implements Attempt {
   readonly candidate: Candidate;
@@ -190,6 +184,7 @@ class UpstreamAttempt implements Attempt {
   #send(request: GenerationRequest): Awaitable<UpstreamAnswer | UpstreamFailure> {
     const { candidate, credential, maxOutputTokens, newConnection, trace } = this.#options;
     const { upstream, profile, timeouts, model, affinity } = candidate;
+    const isPublic = profile.imageUrls === 'public';
     const sendsKey = profile.cacheKey === 'send' && affinity !== undefined;
     const call = {
       upstream: upstream.id,
@@ -209,7 +204,7 @@ class UpstreamAttempt implements Attempt {
       connectMs: timeouts.connectMs,
       newConnection,
       trace,
-      ...(profile.imageUrls === 'public' && hasImageAddress(request.turns) && FOR_PUBLIC),
+      ...(isPublic && hasImageAddress(request.turns) && { isForPublic: true }),
       signal: this.#call,
     });
   }
@@ -252,22 +247,25 @@ class UpstreamAttempt implements Attempt {
       this.#onAnswer?.(this.#options, this.#streams, batch.events);
     }
     if (how === 'finished') return batch;
-    const failure = this.#watch.timedOut() ?? placed(how, this.#watch.phase());
-    return { ...batch, end: this.#attributed(failure) };
+    const failure = this.#watch.timedOut() ?? how;
+    // A request that was never sent has no phase.
+    const placed =
+      failure.class === 'unsupported' ? failure : { phase: this.#watch.phase(), ...failure };
+    return { ...batch, end: this.#attributed(placed) };
   }
 
   /** Attributed, and without what the caller wrote and what authenticated the request. */
   #attributed(failure: UpstreamFailure): UpstreamFailure {
-    const { said: raw, ...known } = failure;
-    if (raw === undefined) return failure;
+    if (failure.said === undefined) return failure;
     const { request, credential, candidate } = this.#options;
     const isRefused = failure.class === 'bad_request' || failure.class === 'mismatch';
-    const chosen = isRefused ? chosenParameter(raw, request, candidate.profile) : undefined;
-    const rest: UpstreamFailure =
-      chosen === undefined ? known : { ...known, class: 'mismatch', chosen };
-    const secrets = [credential.apiKey, ...secretsOf(candidate.upstream)];
-    const said = hideWords(raw, { request, secrets, upstreamModel: candidate.upstreamModel });
-    return said === undefined ? rest : { ...rest, said };
+    const chosen = isRefused
+      ? chosenParameter(failure.said, request, candidate.profile)
+      : undefined;
+    const secrets = secretsOf(candidate.upstream, credential);
+    const { upstreamModel } = candidate;
+    const said = hideWords(failure.said, { request, secrets, upstreamModel });
+    return { ...failure, ...(chosen !== undefined && { class: 'mismatch', chosen }), said };
   }
 }
 
@@ -279,12 +277,6 @@ function withoutSigned(turn: Turn): Turn {
   if (turn.role !== 'assistant') return turn;
   const { signed: _, ...rest } = turn;
   return rest;
-}
-
-function secretsOf(upstream: Upstream): string[] {
-  if (upstream.dialect === 'demo' || upstream.auth.kind !== 'aws') return [];
-  const { accessKeyId, secretAccessKey, sessionToken = '' } = upstream.auth;
-  return [accessKeyId, secretAccessKey, sessionToken];
 }
 
 /** Failure classes in which the upstream may not have responded at all. */
@@ -300,9 +292,4 @@ const UNHEARD: ReadonlySet<FailureClass> = new Set([
 function hasCome({ events, end }: Batch): boolean {
   if (end === undefined || end === 'finished' || events.length > 0) return true;
   return end.status !== undefined || !UNHEARD.has(end.class);
-}
-
-/** Adds the phase, except for a request that was never sent. */
-function placed(failure: UpstreamFailure, phase: AttemptPhase): UpstreamFailure {
-  return failure.class === 'unsupported' ? failure : { phase, ...failure };
 }

@@ -4,7 +4,7 @@
 import { AwsV4Signer } from 'aws4fetch';
 import { urlBelow } from '../core/base-url.ts';
 import type { UpstreamFailure } from '../core/failure.ts';
-import type { UpstreamAuth } from '../core/model.ts';
+import type { Upstream, UpstreamAuth, UpstreamCredential } from '../core/model.ts';
 import { createGoogleTokens } from './google-token.ts';
 import type { RemoteUpstream, UpstreamClientDependencies, UpstreamRequest } from './transport.ts';
 
@@ -85,4 +85,11 @@ function createAwsSigner(clock: () => number) {
 /** The name for the signature, which differs between Bedrock's two endpoints. */
 function serviceOf(url: string): string {
   return new URL(url).hostname.includes('bedrock-mantle') ? 'bedrock-mantle' : 'bedrock';
+}
+
+/** What no error shown to operators may contain. */
+export function secretsOf(upstream: Upstream, { apiKey }: UpstreamCredential): string[] {
+  if (upstream.dialect === 'demo' || upstream.auth.kind !== 'aws') return [apiKey];
+  const { accessKeyId, secretAccessKey, sessionToken = '' } = upstream.auth;
+  return [apiKey, accessKeyId, secretAccessKey, sessionToken];
 }

@@ -191,12 +191,10 @@ export function createHealth(
             const { kind, waitMs } = breakers?.state(nowMs) ?? CLOSED;
             const until = kind === 'open' ? { untilMs: toUnixMs(nowMs + waitMs) } : {};
             const refuses = breakers?.acceptance.parameter(nowMs);
-            const refused = {
-              ...(refuses === undefined ? {} : { refuses }),
-              // Where there is no cool-down, its breaker stays closed.
-              ...(breakers?.acceptance.isRefused() === true ? { trouble: 'failing' as const } : {}),
-            };
-            return { model: slug, breaker: kind, ...refused, ...until };
+            // Where there is no cool-down, its breaker stays closed.
+            const isRefused = breakers?.acceptance.isRefused() === true;
+            const trouble = isRefused ? { trouble: 'failing' as const } : {};
+            return { model: slug, breaker: kind, refuses, ...trouble, ...until };
           }),
         };
       });

@@ -6,11 +6,10 @@ import type { Verdict } from '../core/acceptance.ts';
 import type { Alert } from '../core/alert.ts';
 import { type Breakers, createBreakers } from '../core/breakers.ts';
 import { SHORT_DELAY_MS } from '../core/failover.ts';
-import { FAILURES, type UpstreamFailure } from '../core/failure.ts';
+import { FAILURES, saidWords, type UpstreamFailure } from '../core/failure.ts';
 import type { Upstream, UpstreamCredential } from '../core/model.ts';
 import { createRetryBudget } from '../core/retry-budget.ts';
 import type { Candidate } from '../core/route.ts';
-import { saidWords } from '../core/upstream-said.ts';
 import { createCredentials } from './credentials.ts';
 import { createGate } from './gate.ts';
 import type { Probe } from './probe.ts';
@@ -89,7 +88,7 @@ export function createNode(place: string, dependencies: NodeDependencies) {
         upstream: upstream.id,
         credential: credential.id,
         ...(failure?.status === undefined ? {} : { status: failure.status }),
-        ...saidOf(failure),
+        said: failure?.said && saidWords(failure),
         ...(isUnsent ? { reason: failure.detail } : {}),
         ...(judgement === 'some' ? { some: true as const } : {}),
       });
@@ -125,18 +124,9 @@ function breakerOpened(
   { upstream, model }: Candidate,
   outcome: 'finished' | UpstreamFailure,
 ): Alert {
-  const failure = outcome === 'finished' ? undefined : outcome;
-  return {
-    kind: 'breaker_opened',
-    upstream: upstream.id,
-    model: model.slug,
-    ...saidOf(failure),
-  };
-}
-
-/** What an upstream said to a probe. */
-function saidOf(failure: UpstreamFailure | undefined): { readonly said?: string } {
-  return failure?.said === undefined ? {} : { said: saidWords(failure.said, failure.status) };
+  const place = { upstream: upstream.id, model: model.slug };
+  const said = outcome === 'finished' ? undefined : outcome.said && saidWords(outcome);
+  return { kind: 'breaker_opened', ...place, said };
 }
 
 function verdictOf(outcome: 'finished' | UpstreamFailure): Verdict {

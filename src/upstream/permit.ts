@@ -4,10 +4,9 @@
 import type { Awaitable } from '../async/awaitable.ts';
 import type { Breakers, BreakersPass } from '../core/breakers.ts';
 import { SHORT_DELAY_MS } from '../core/failover.ts';
-import { exhaustion, FAILURES, type UpstreamFailure } from '../core/failure.ts';
+import { exhaustion, FAILURES, saidWords, type UpstreamFailure } from '../core/failure.ts';
 import type { UpstreamCredential } from '../core/model.ts';
 import type { Candidate } from '../core/route.ts';
-import { saidWords } from '../core/upstream-said.ts';
 import type { Batch } from './attempt.ts';
 import { isAnswer } from './content.ts';
 import type { CredentialLease } from './credentials.ts';
@@ -111,7 +110,7 @@ export class Permit {
       this.#isOurs = this.#node.blame(this.#candidate, this.#lease.credential);
       const { chosen } = failure;
       if (chosen !== undefined && this.#breakers.acceptance.names(chosen, nowMs)) {
-        const words = saidWords(failure.said, failure.status);
+        const words = saidWords(failure);
         const place = { upstream: upstream.id, model: model.slug };
         alert({ kind: 'parameter_refused', ...place, parameter: chosen, said: words });
       }

@@ -2,6 +2,7 @@
 // and streamed, with each key. It uses the attempts of real requests, outside of health and books.
 // The operator pays for it, so a key that fails a plain request is asked for nothing more.
 
+import { saidWords } from '../core/failure.ts';
 import { Fold } from '../core/fold.ts';
 import type { UpstreamCredential } from '../core/model.ts';
 import type { Candidate } from '../core/route.ts';
@@ -14,7 +15,6 @@ import {
   type TrialFeature,
   type TrialResult,
 } from '../core/trial.ts';
-import { saidWords } from '../core/upstream-said.ts';
 import type { Attempt, StartAttempt } from './attempt.ts';
 import { plainRequest } from './probe.ts';
 
@@ -82,7 +82,7 @@ async function read(start: () => Attempt, feature: TrialFeature): Promise<Shown>
       const { firstContentMs } = attempt.times();
       const first_content_ms = firstContentMs === undefined ? null : Math.round(firstContentMs);
       if (end !== 'finished') {
-        const detail = saidWords(end.said, end.status) || end.detail;
+        const detail = saidWords(end) || end.detail;
         return { ...NOTHING, first_content_ms, detail };
       }
       const answer = fold.answer();

@@ -3,7 +3,6 @@
 import { expect, test } from 'bun:test';
 import { randomBytes } from 'node:crypto';
 import type { Alert } from '../../src/core/alert.ts';
-import { createHeardGroups } from '../../src/observe/heard-words.ts';
 import { createRaisedAlerts } from '../../src/observe/raised-alerts.ts';
 import {
   acknowledgeAlert,
@@ -13,6 +12,7 @@ import {
   REOPENED_AFTER_MS,
   sweepAlerts,
 } from '../../src/operations/alerts.ts';
+import { createHeardGroups } from '../../src/operations/upstream-words.ts';
 import { createAlertKeeper } from '../../src/server/alert-keeper.ts';
 import type { Database } from '../../src/store/contract.ts';
 import { describeOnEachDatabase, newDatabase, temporaryDirectory } from '../support/database.ts';

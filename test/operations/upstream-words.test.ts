@@ -3,10 +3,10 @@
 
 import { expect, test } from 'bun:test';
 import { randomBytes } from 'node:crypto';
-import type { HeardWords } from '../../src/core/heard-words.ts';
-import { createHeardGroups } from '../../src/observe/heard-words.ts';
+import type { HeardWords } from '../../src/core/failure.ts';
 import { createRaisedAlerts } from '../../src/observe/raised-alerts.ts';
 import {
+  createHeardGroups,
   listWords,
   sweepWords,
   wordsOfAttempts,

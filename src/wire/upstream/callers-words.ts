@@ -8,19 +8,13 @@ import { isObject } from '../../core/json.ts';
 /** Whether the caller wrote this text somewhere in its request. */
 export type WroteWords = (words: string) => boolean;
 
-/**
- * How many characters of a request are searched per error, which bounds the time. If exceeded, the
- * text counts as the caller's.
- */
+/** A request with more characters counts as one that contains every text. This bounds the time. */
 const CHARACTERS_MAX = 1_000_000;
 
-/** The cost of a text besides its characters: a request may have many empty ones. */
-const TEXT_CHARACTERS = 1;
+/** How many bytes are searched per error, which takes 50 ms; afterwards every text counts as found. */
+const SEARCHED_MAX = 500_000_000;
 
-/**
- * How many values of a request are visited, texts or not. If it has more, every text counts as the
- * caller's.
- */
+/** How many values of a request are visited, texts or not. More count as too many characters. */
 const VALUES_MAX = 100_000;
 
 /** The cost of an escape in characters: decoding one takes longer than reading a letter. */
@@ -28,58 +22,37 @@ const ESCAPE_CHARACTERS = 40;
 
 /** Whether a text matches the pattern, which must be global, in words that are not the caller's. */
 export function says(pattern: RegExp, text: string, wrote: WroteWords): boolean {
-  const known = new Set<string>();
-  for (const [words] of text.matchAll(pattern)) {
-    if (known.has(words)) continue;
-    if (!wrote(words)) return true;
-    known.add(words);
-  }
-  return false;
+  return text.matchAll(pattern).some(([words]) => !wrote(words));
 }
 
 export function wordsOf(request: GenerationRequest): WroteWords {
-  let left = CHARACTERS_MAX;
-  const spend = (characters: number): boolean => {
-    left -= characters;
+  const texts = textsOf(request);
+  return texts === 'too many' ? () => true : wordsIn(texts);
+}
+
+/** Whether words are in these texts, one after the other, as they are or with escapes decoded. */
+export function wordsIn(texts: readonly string[]): WroteWords {
+  let left = texts.reduce((room, text) => room - text.length, CHARACTERS_MAX);
+  const spend = (): boolean => {
+    left -= ESCAPE_CHARACTERS;
     return left >= 0;
   };
-  let texts: Texts | undefined;
-  const isIn = (letters: string): boolean => {
-    texts ??= textsOf(request);
-    if (texts === 'too many') return true;
-    const search = createSearch(letters);
-    for (const text of texts.all) {
-      if (!spend(text.length + TEXT_CHARACTERS) || search(text)) return true;
-    }
-    const searchEscaped = createSearch(letters);
-    for (const text of texts.escaped) {
-      if (!spend(text.length + TEXT_CHARACTERS)) return true;
-      const read = readEscapes(text, spend);
-      if (left < 0 || searchEscaped(read)) return true;
-    }
-    return false;
-  };
-  // An error may repeat the same words in many spellings.
-  const known = new Map<string, boolean>();
+  const escaped = texts.filter((text) => left >= 0 && ESCAPE_SIGN.test(text));
+  const decoded = escaped.map((text) => readEscapes(text, spend));
+  if (left < 0) return () => true;
+  // Bytes are searched five times as fast as characters.
+  const all = Buffer.from(`${lettersOf(texts.join(' '))} ${lettersOf(decoded.join(' '))}`);
+  let searched = 0;
   return (words) => {
     const letters = lettersOf(words);
     if (letters === '') return false;
-    const found = known.get(letters) ?? isIn(letters);
-    known.set(letters, found);
-    return found;
+    searched += all.length;
+    return searched > SEARCHED_MAX || all.includes(letters);
   };
 }
 
-type Texts =
-  | {
-      readonly all: readonly string[];
-      /** Those whose escapes have to be decoded for a second search. */
-      readonly escaped: readonly string[];
-    }
-  | 'too many';
-
 /** Every text of a request, followed by names that the caller chose, such as in schemas. */
-export function textsOf(request: GenerationRequest): Texts {
+function textsOf(request: GenerationRequest): readonly string[] | 'too many' {
   const texts: string[] = [];
   const names: string[] = [];
   let left = VALUES_MAX;
@@ -100,9 +73,7 @@ export function textsOf(request: GenerationRequest): Texts {
     }
   };
   visit({ ...request, turns: request.turns.map(withoutData) });
-  if (left < 0) return 'too many';
-  const all = [...texts, ...names];
-  return { all, escaped: all.filter((text) => ESCAPE_SIGN.test(text)) };
+  return left < 0 ? 'too many' : [...texts, ...names];
 }
 
 /** Errors do not repeat images, but their addresses. */
@@ -115,39 +86,11 @@ function withoutData(turn: Turn): Turn {
 
 const OWN_WORDS: ReadonlySet<string> = new Set(['text', 'image', 'user', 'assistant', 'tool']);
 
-/** Searches consecutive texts for letters (Knuth-Morris-Pratt). */
-function createSearch(letters: string): (text: string) => boolean {
-  const borders = [0];
-  let border = 0;
-  for (let at = 1; at < letters.length; at += 1) {
-    while (border > 0 && letters[at] !== letters[border]) border = borders[border - 1] ?? 0;
-    if (letters[at] === letters[border]) border += 1;
-    borders.push(border);
-  }
-  let found = 0;
-  return (text) => {
-    for (let at = 0; at < text.length; at += 1) {
-      const letter = letterOf(text.charCodeAt(at));
-      if (letter === 0) continue;
-      while (found > 0 && letters.charCodeAt(found) !== letter) found = borders[found - 1] ?? 0;
-      if (letters.charCodeAt(found) === letter) found += 1;
-      if (found === letters.length) return true;
-    }
-    return false;
-  };
-}
+const SEPARATORS = /[\0-/:-@[-`{-\xbf\u2000-\u206f]+/g;
 
+/** Letters and digits in upper case, whose rules do not depend on neighbours. */
 function lettersOf(words: string): string {
-  const codes = Array.from({ length: words.length }, (_, at) => letterOf(words.charCodeAt(at)));
-  return String.fromCharCode(...codes.filter((code) => code !== 0));
-}
-
-/** A letter or digit in lower case; 0 for separators. */
-export function letterOf(code: number): number {
-  if (code >= 0x61 && code <= 0x7a) return code;
-  if (code >= 0x41 && code <= 0x5a) return code + 0x20;
-  if (code >= 0x30 && code <= 0x39) return code;
-  return code < 0xc0 || (code >= 0x2000 && code <= 0x206f) ? 0 : code;
+  return words.replaceAll(SEPARATORS, '').toUpperCase();
 }
 
 const ESCAPE_SIGN = /[\\%&]/;
@@ -156,23 +99,14 @@ const ESCAPE_SIGN = /[\\%&]/;
 const ESCAPES =
   /\\(?:u([0-9a-f]{4})|x([0-9a-f]{2})|[nrtbfv])|((?:%[0-9a-f]{2})+)|&#(?:x([0-9a-f]{1,6})|(\d{1,7}));|&[a-z]{2,8};/gi;
 
-/** The text with its escapes decoded, within the remaining budget. */
-export function readEscapes(text: string, spend: (characters: number) => boolean): string {
-  const pieces: string[] = [];
-  let from = 0;
-  for (const match of text.matchAll(ESCAPES)) {
-    const [shown, u, x, bytes, hex, decimal] = match;
-    if (!spend(ESCAPE_CHARACTERS)) break;
+/** The text with its escapes decoded, as long as `spend` allows one more. */
+export function readEscapes(text: string, spend = () => true): string {
+  return text.replaceAll(ESCAPES, (shown, u, x, bytes, hex, decimal) => {
+    if (!spend()) return shown;
+    if (bytes !== undefined) return Buffer.from(bytes.replaceAll('%', ''), 'hex').toString();
     const digits = u ?? x ?? hex;
-    const code = digits === undefined ? Number(decimal ?? 0) : Number.parseInt(digits, 16);
-    const read = bytes === undefined ? String.fromCharCode(code) : readBytes(bytes);
-    pieces.push(text.slice(from, match.index), read);
-    from = match.index + shown.length;
-  }
-  pieces.push(text.slice(from));
-  return pieces.join('');
-}
-
-function readBytes(escapes: string): string {
-  return new TextDecoder().decode(Buffer.from(escapes.replaceAll('%', ''), 'hex'));
+    return String.fromCharCode(
+      digits === undefined ? Number(decimal ?? 0) : Number.parseInt(digits, 16),
+    );
+  });
 }

@@ -2,9 +2,9 @@
 // not send, or a word of the profile. Decided by the parameter and the code that the upstream names
 // (decision 0098), so no text of a caller decides.
 
+import type { UpstreamSaid } from '../../core/failure.ts';
 import type { GenerationRequest } from '../../core/generation.ts';
 import type { UpstreamProfile } from '../../core/profile.ts';
-import type { UpstreamSaid } from '../../core/upstream-said.ts';
 
 /** The profile or the catalog sets them, whether or not the caller asked for their effect. */
 const ALWAYS_OURS: ReadonlySet<string> = new Set([

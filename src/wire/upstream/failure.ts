@@ -5,23 +5,99 @@
 import type { FailureClass, UpstreamFailure } from '../../core/failure.ts';
 import type { JsonObject } from '../../core/generation.ts';
 import { isObject, parseJson } from '../../core/json.ts';
-import type { UpstreamSaid } from '../../core/upstream-said.ts';
 import { says, type WroteWords } from './callers-words.ts';
-import {
-  CONTEXT_WORDS,
-  CREDENTIAL_WORDS,
-  FILTER_WORDS,
-  MODEL_WORDS,
-  OVERLOAD_WORDS,
-  PARAMETER_WORDS,
-  PLACE_LIMIT_WORDS,
-  QUOTA_WORDS,
-  RATE_WORDS,
-  THINKING_WORDS,
-} from './failure-words.ts';
 import { ERROR_LENGTH_MAX } from './limits.ts';
 import { toObject } from './narrow.ts';
-import { readSaid, readSaidText } from './said.ts';
+import { readSaid } from './said.ts';
+
+// Codes and phrases, by server. Texts are matched only where they are not the caller's
+// (`callers-words.ts`).
+
+/** The prompt does not fit. */
+const CONTEXT_WORDS = new RegExp(
+  [
+    'context_length_exceeded|exceed_context_size_error',
+    'maximum context length|prompt (?:is )?too long',
+    'context (?:window|length|size) (?:is )?exceed',
+    "exceed(?:s|ed)? (?:the |this |available |maximum |max |model'?s? )*context",
+    // vLLM, SGLang.
+    "context length is only|maximum model length|longer than the model'?s context length",
+    // Text Generation Inference, and Together before it.
+    'inputs`? tokens \\+ `?max_new_tokens|inputs`? must have less than',
+    // LM Studio.
+    'greater than the context length|keep the first \\d+ tokens',
+    // Bedrock; xAI; Gemini; Cohere.
+    'input is too long for requested model|maximum prompt length',
+    'exceeds the maximum number of tokens allowed|tokens in the prompt cannot exceed',
+    // Moonshot; DashScope; Volcengine; Z.ai, in English and in Chinese.
+    'exceeded model token limit|range of input length|input length \\d+ exceeds',
+    'prompt exceeds max length|prompt ?超长|上下文.{0,6}超',
+  ].join('|'),
+  'gi',
+);
+
+const RATE_WORDS = /rate_limit|rate limit|too many requests/gi;
+
+const OVERLOAD_WORDS =
+  /overloaded|at capacity|insufficient_system_resource|temporarily unavailable/gi;
+
+const HARD_LIMIT = 'billing[ _]hard[ _]limit';
+
+/** Our balance is empty, which some vendors report as a rate limit: the last two are xAI and Google. */
+const QUOTA_WORDS = new RegExp(
+  [
+    `insufficient[_ ]quota|insufficient[_ ]balance|${HARD_LIMIT}|exceeded_current_quota`,
+    'used all available credits|credits are depleted',
+  ].join('|'),
+  'gi',
+);
+
+/** A refused key, account or host of ours: Gemini, xAI, DashScope, Groq and OpenAI, with 400. */
+const CREDENTIAL_WORDS = new RegExp(
+  [
+    'api key (?:not (?:valid|found)|expired)|incorrect api key|invalid api key|arrearage',
+    'organization[ _](?:has been )?restricted|user location is not supported',
+    HARD_LIMIT,
+    // LiteLLM without a database, to any key but its own.
+    'no_db_connection|no connected db',
+  ].join('|'),
+  'gi',
+);
+
+/** A prompt or an answer that the upstream's filter refuses, by server. */
+const FILTER_WORDS = new RegExp(
+  [
+    // Azure: the code and the inner one. OpenAI. OpenRouter and OpenAI, in words.
+    'content_filter|ResponsibleAIPolicyViolation|content_policy_violation|moderation_blocked',
+    'requires moderation|input was flagged|flagged (?:for|by|as) ',
+    // Anthropic; DeepSeek; DashScope; Volcengine; xAI.
+    'content filtering policy|content exists risk|data_?inspection_?failed',
+    'sensitive_?content_?detected|violates usage guidelines',
+  ].join('|'),
+  'gi',
+);
+
+/** A limit on the tokens of one request at this place: GitHub Models. */
+const PLACE_LIMIT_WORDS = /tokens_limit_reached/gi;
+
+/**
+ * An unknown model name of our catalog, reported with 400 by DeepSeek, OpenRouter, Mistral, Z.ai.
+ */
+const MODEL_WORDS =
+  /model_not_found|model[_ ]not[_ ]exist|not a valid model|invalid[_ ]model|unknown model/gi;
+
+/** Thinking that was given back is refused: by Anthropic; by Responses servers; by Gemini. */
+const THINKING_WORDS = new RegExp(
+  [
+    'invalid `?signature`? in `?thinking|bound to a different conversation',
+    'blocks .{0,40}cannot be modified|expected `?thinking`? or',
+    'invalid_encrypted_content|encrypted content .{0,80}could not be (?:verified|decrypted)',
+    'without its required following item|item with id .{1,100} not found',
+    "of type '?reasoning'? was provided",
+    'missing a thought_signature|thought[ _]signature is not valid|corrupted thought signature',
+  ].join('|'),
+  'gi',
+);
 
 /** The failure of an unreadable answer; `what` is our own description. */
 export function malformed(what: string): UpstreamFailure {
@@ -40,9 +116,9 @@ export function statusFailure(status: number, body: string, wrote: WroteWords): 
   // Gemini puts its errors into a list.
   const value = Array.isArray(parsed) ? parsed[0] : parsed;
   const error = toObject(value)['error'] ?? value;
-  const said = withParameter(parsed === undefined ? readSaidText(text) : readSaid(error), wrote);
+  const said = readSaid(parsed === undefined ? text : error, wrote);
   const detail = `the upstream answered with status ${status}`;
-  const failure = { detail, status, ...(said === undefined ? {} : { said }) };
+  const failure = { detail, status, said };
   const matches = matchesIn(error, text, wrote);
   if (isRefused(status) && matches.anywhere(THINKING_WORDS)) {
     // Not the caller's fault: the gateway stored that thinking, and another upstream gets other.
@@ -139,25 +215,11 @@ export function errorEventFailure(data: string, wrote: WroteWords): UpstreamFail
 }
 
 function errorFailure(error: unknown, wrote: WroteWords): UpstreamFailure {
-  const said = withParameter(readSaid(error), wrote);
   return {
     class: classifyError(error, wrote),
     detail: 'the upstream reported an error in place of an answer',
-    ...(said === undefined ? {} : { said }),
+    said: readSaid(error, wrote),
   };
-}
-
-/** With the parameter that the message names, if no field does and the caller did not write it. */
-function withParameter(
-  said: UpstreamSaid | undefined,
-  wrote: WroteWords,
-): UpstreamSaid | undefined {
-  if (said?.message === undefined || said.param !== undefined) return said;
-  for (const [words, listed, first] of said.message.matchAll(PARAMETER_WORDS)) {
-    const param = listed ?? first;
-    if (param !== undefined && !wrote(words)) return { ...said, param };
-  }
-  return said;
 }
 
 /** MiniMax's codes, whose texts say little (platform.minimax.io, error codes, 2026-11-28). */

@@ -238,10 +238,9 @@ describe('the words of a caller', () => {
     expect(performance.now() - startedAt).toBeLessThan(1_000);
   });
 
-  test('are looked for a bounded number of times, among empty texts as well', () => {
-    const parameters = { enum: Array.from({ length: 50_000 }, () => '') };
-    const of = wordsOf({ ...requestOf(1, ''), tools: [{ name: 'f', parameters }] });
-    const found = Array.from({ length: 100 }, (_, number) => of(`arrearage ${number}`));
+  test('are looked for a bounded number of times', () => {
+    const of = wordsOf(requestOf(1, 'x'.repeat(900_000)));
+    const found = Array.from({ length: 1_000 }, (_, number) => of(`arrearage ${number}`));
     expect(found.indexOf(true)).toBeGreaterThan(0);
     expect(found.lastIndexOf(false)).toBeLessThan(found.indexOf(true));
   });

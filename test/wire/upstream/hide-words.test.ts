@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import type { UpstreamSaid } from '../../../src/core/upstream-said.ts';
-import { SAID_LENGTH_MAX, saidWords } from '../../../src/core/upstream-said.ts';
+import { saidWords, type UpstreamSaid } from '../../../src/core/failure.ts';
 import { statusFailure } from '../../../src/wire/upstream/failure.ts';
-import { hideWords } from '../../../src/wire/upstream/hide-words.ts';
+import { hideWords, SAID_LENGTH_MAX } from '../../../src/wire/upstream/hide-words.ts';
 import { requestWith } from '../../support/request.ts';
 
 const UPSTREAM_MODEL = 'vendor/model-3.1-405b';
@@ -85,7 +84,7 @@ describe('what an upstream said, for operators', () => {
   });
 
   test('is only a plain code where the request is too long to be compared', () => {
-    const long = saidOf(OWN, ' '.repeat(600_000), { code: 'bad_value', param: 'y' });
+    const long = saidOf(OWN, ' '.repeat(1_100_000), { code: 'bad_value' });
     expect(long).toEqual({ code: 'bad_value' });
   });
 });
@@ -119,7 +118,6 @@ describe('errors of many shapes', () => {
     ['not json', '400: not json'],
     ['', '400'],
   ])('%s', (body, words) => {
-    const { said, status } = statusFailure(400, body, () => false);
-    expect(saidWords(said, status)).toBe(words);
+    expect(saidWords(statusFailure(400, body, () => false))).toBe(words);
   });
 });
