@@ -19,7 +19,6 @@ import { createHealth } from '../upstream/health.ts';
 import { createImageHosts, imageLookup } from '../upstream/image-hosts.ts';
 import { createProbe } from '../upstream/probe.ts';
 import { startTimer } from '../upstream/timer.ts';
-import { createTrial } from '../upstream/trial.ts';
 import type { Base } from './base.ts';
 import type { Domains } from './domains.ts';
 import { createServingLimits } from './limits.ts';
@@ -98,7 +97,7 @@ export async function createServingPipeline(options: ServingPipelineOptions) {
   return {
     ...{ generation, limits, ledger, inFlight, deadlines, health },
     answers,
-    trial: createTrial(createAttempts({ client, clock, deadlines }), monotonic),
+    trial: upstreams.trial,
     closeClient: upstreams.close,
     /** Whether there is a connection to an upstream for one more request. */
     hasRoom: () => upstreams.descriptors.hasRoom(inFlight.count()),
