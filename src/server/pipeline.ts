@@ -56,8 +56,7 @@ export async function createServingPipeline(options: ServingPipelineOptions) {
   const { limits } = serving;
   const timing = { clock, monotonic, startTimer };
   const answers = createAnswerWatch({
-    // What is learned of a model follows its reports, right or wrong.
-    ...{ catalog: live.current, ratioOf: () => 1, alert },
+    ...{ catalog: live.current, alert },
     onUnknown: observation.metrics.unknownWord,
   });
   const startAttempt = createAttempts({ client, clock, deadlines, onAnswer: answers.see });
