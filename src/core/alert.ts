@@ -33,7 +33,7 @@ export type Alert =
       readonly parameter: string;
       readonly said: string;
     })
-  /** The upstream's usage report cannot be right. */
+  /** The upstream's usage report cannot be right, perhaps for every request. */
   | (ModelAtUpstream & {
       readonly kind: 'usage_doubted';
       readonly doubt: UsageDoubt;
@@ -134,7 +134,7 @@ export function alertWords(alert: Alert): string {
     case 'parameter_refused':
       return `upstream ${alert.upstream} refuses ${alert.parameter} for ${alert.model}, which its profile or the catalog sets${quoted(alert.said)}`;
     case 'usage_doubted':
-      return doubtWords(alert);
+      return `the usage that upstream ${alert.upstream} reported of ${alert.model} for ${alert.requestId} ${CHARGED[alert.doubt]}`;
     case 'usage_missing':
       return `upstream ${alert.upstream} does not report the usage of most ${alert.streamed ? 'streamed' : 'whole'} answers of ${alert.model}; our own count is charged. Run tollgate upstream test, and compare a bill with tollgate reconcile`;
     case 'prompt_doubted':
@@ -214,16 +214,3 @@ const CHARGED: Readonly<Record<UsageDoubt, string>> = {
   service_tier:
     'names a service tier that the price has no factor for; it was charged as the ordinary tier; add the tier to service_tiers of the price, or change extra_body of the upstream',
 };
-
-/**
- * Such reports are worth an alert because losses are unbounded: the server sends them for every
- * request.
- */
-function doubtWords({
-  model,
-  upstream,
-  doubt,
-  requestId,
-}: Extract<Alert, { kind: 'usage_doubted' }>): string {
-  return `the usage that upstream ${upstream} reported of ${model} for ${requestId} ${CHARGED[doubt]}`;
-}

@@ -79,8 +79,7 @@ export function createTrial(startAttempt: StartAttempt, monotonic: () => number)
     const results: TrialResult[] = [];
 
     /** In turn, because some servers answer one request at a time. */
-    async function ask(credential: UpstreamCredential, feature: TrialFeature): Promise<boolean> {
-      let isAnswered = false;
+    async function ask(credential: UpstreamCredential, feature: TrialFeature): Promise<void> {
       for (const stream of [false, true]) {
         const startedAt = monotonic();
         const totalMs = Math.min(timeouts.totalMs, endsAt - startedAt);
@@ -95,14 +94,13 @@ export function createTrial(startAttempt: StartAttempt, monotonic: () => number)
         const shown = totalMs > 0 ? await read(start, feature) : { ...NOTHING, detail: TOO_LATE };
         const duration_ms = Math.round(monotonic() - startedAt);
         results.push({ credential: credential.id, feature, stream, ...shown, duration_ms });
-        isAnswered ||= shown.ok;
       }
-      return isAnswered;
     }
 
     let untested = FEATURES.filter((feature) => model.features.has(feature));
     for (const credential of upstream.credentials) {
-      if (!(await ask(credential, 'text'))) continue;
+      await ask(credential, 'text');
+      if (!results.some((each) => each.ok && each.credential === credential.id)) continue;
       for (const feature of untested) await ask(credential, feature);
       // Features do not depend on the key.
       untested = [];
