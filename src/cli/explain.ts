@@ -5,9 +5,9 @@ import type { Command } from 'commander';
 import { PLAYGROUND_KEY_ID } from '../core/id.ts';
 import type { AttemptFacts, UpstreamCosts } from '../operations/attempt-facts.ts';
 import type { Explanation } from '../operations/explanation.ts';
+import type { explainRefusal } from '../operations/requests.ts';
 import { addCommand, type Output, type Perform } from './command.ts';
 import type { Context } from './context.ts';
-import { explainRefusal } from './refusals.ts';
 
 type Usage = NonNullable<Explanation['usage']>;
 type Booked = NonNullable<Explanation['booked']>;
@@ -31,12 +31,23 @@ export function addExplainCommand(program: Command, perform: Perform): void {
 
 async function explain(context: Context, _options: object, requestId = ''): Promise<Output> {
   const store = await context.openStore();
-  const refused = await explainRefusal(store, requestId);
-  if (refused !== undefined) return refused;
   // Not loaded by other commands.
-  const { explainRequest } = await import('../operations/requests.ts');
+  const { explainRequest, explainRefusal } = await import('../operations/requests.ts');
+  const refused = await explainRefusal(store, requestId);
+  if (refused !== undefined) return { json: refused, text: refusalText(refused) };
   const facts = await explainRequest(store, context.catalog(), requestId);
   return { json: facts, text: explanationText(facts) };
+}
+
+/** A refused request, or several equal ones of a minute. */
+function refusalText(refused: NonNullable<Awaited<ReturnType<typeof explainRefusal>>>): string {
+  const { account_id: account, key_id: key, model, route, problem } = refused;
+  return [
+    `Request ${refused.request_id} of account ${account ?? 'none'}, key ${key ?? 'unknown'}`,
+    `Model   ${model ?? 'none'} requested, by ${route}; no upstream was asked`,
+    `Refused with status ${problem.status}, ${problem.code}: ${problem.message} ${problem.what_to_do}`,
+    `        ${refused.count} equal, ${refused.started_at} to ${refused.last_at}`,
+  ].join('\n');
 }
 
 function asker(keyId: string): string {

@@ -85,16 +85,13 @@ async function createKey(context: Context, options: CreateOptions, account = '')
 async function readKey({ keys }: Pick<OperationDependencies, 'keys'>): Promise<string> {
   const key = await readSecret();
   if (!isWellFormedKey(key)) {
-    throw new CommandError(
-      'invalid_key',
-      'The key is not valid. It needs to be sk- and 48 letters or digits; give customers with other keys a new one.',
-    );
+    const text =
+      'The key is not valid. It needs to be sk- and 48 letters or digits; give customers with other keys a new one.';
+    throw new CommandError('invalid_key', text);
   }
   if ((await keys.find(key).catch(() => undefined)) === undefined) return key;
-  throw new CommandError(
-    'key_exists',
-    'An account has this key already; tollgate key show finds it.',
-  );
+  const text = 'An account has this key already; tollgate key show finds it.';
+  throw new CommandError('key_exists', text);
 }
 
 async function listKeys(context: Context, _options: object, name = ''): Promise<Output> {

@@ -36,7 +36,6 @@ import { addOperatorCommands } from './operator.ts';
 import { addPriceCommands } from './prices.ts';
 import { addReceiptCommands } from './receipts.ts';
 import { addReconcileCommand } from './reconcile.ts';
-import { addRefusalsCommand } from './refusals.ts';
 import { addRestoreCommand } from './restore.ts';
 import { addSelfTestCommand } from './selftest.ts';
 import { addServeCommand } from './serve-command.ts';
@@ -95,7 +94,6 @@ function createProgram(perform: Perform): Command {
   addUpstreamCommands(program, perform);
   addPriceCommands(program, perform);
   addExplainCommand(program, perform);
-  addRefusalsCommand(program, perform);
   addReconcileCommand(program, perform);
   addReceiptCommands(program, perform);
   addArchiveCommands(program, perform);

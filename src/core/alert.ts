@@ -2,8 +2,9 @@
 // function argument; the server logs it, counts it and sends it to a webhook. The text contains no
 // key and nothing written by a caller. What an upstream said is in quotes, short and on one line.
 
-import type { UsageDoubt } from './generation.ts';
-import { type UnknownWord, unknownWords } from './unknown-word.ts';
+import type { UnknownWord, UsageDoubt } from './generation.ts';
+
+type ModelAtUpstream = { readonly upstream: string; readonly model: string };
 
 export type Alert =
   /** The upstream refuses our key, or our balance there is empty. */
@@ -21,50 +22,29 @@ export type Alert =
       readonly some?: true;
     }
   /** A model failed so often at an upstream that its circuit breaker opened. */
-  | {
+  | (ModelAtUpstream & {
       readonly kind: 'breaker_opened';
-      readonly upstream: string;
-      readonly model: string;
       /** What it said to a probe, which has no words of a caller. */
       readonly said?: string | undefined;
-    }
+    })
   /** The upstream names a parameter that the gateway chose. */
-  | {
+  | (ModelAtUpstream & {
       readonly kind: 'parameter_refused';
-      readonly upstream: string;
-      readonly model: string;
       readonly parameter: string;
       readonly said: string;
-    }
-  /** The upstream's usage report cannot be right. */
-  | {
+    })
+  /** The upstream's usage report cannot be right, perhaps for every request. */
+  | (ModelAtUpstream & {
       readonly kind: 'usage_doubted';
-      readonly model: string;
-      readonly upstream: string;
       readonly doubt: UsageDoubt;
       readonly requestId: string;
-    }
+    })
   /** Most of the last answers came without usage, so our own count is charged. */
-  | {
-      readonly kind: 'usage_missing';
-      readonly upstream: string;
-      readonly model: string;
-      readonly streamed: boolean;
-    }
-  /** Most of the last reports were far from our count of the prompts. */
-  | {
-      readonly kind: 'prompt_doubted';
-      readonly upstream: string;
-      readonly model: string;
-      /** Reported tokens for one of our count. */
-      readonly ratio: string;
-    }
+  | (ModelAtUpstream & { readonly kind: 'usage_missing'; readonly streamed: boolean })
+  /** Most of the last reports were far from our count of the prompts: reported tokens for one. */
+  | (ModelAtUpstream & { readonly kind: 'prompt_doubted'; readonly ratio: string })
   /** An answer has a word that no reader knows. */
-  | ({
-      readonly kind: 'word_unknown';
-      readonly upstream: string;
-      readonly model: string;
-    } & UnknownWord)
+  | (ModelAtUpstream & UnknownWord & { readonly kind: 'word_unknown' })
   /** The unpaid charges of an account exceed the bound (`core/exposure.ts`). */
   | { readonly kind: 'account_restricted'; readonly accountId: string; readonly requestId: string }
   /** The runaway guard has paused a key. */
@@ -154,13 +134,13 @@ export function alertWords(alert: Alert): string {
     case 'parameter_refused':
       return `upstream ${alert.upstream} refuses ${alert.parameter} for ${alert.model}, which its profile or the catalog sets${quoted(alert.said)}`;
     case 'usage_doubted':
-      return doubtWords(alert);
+      return `the usage that upstream ${alert.upstream} reported of ${alert.model} for ${alert.requestId} ${CHARGED[alert.doubt]}`;
     case 'usage_missing':
       return `upstream ${alert.upstream} does not report the usage of most ${alert.streamed ? 'streamed' : 'whole'} answers of ${alert.model}; our own count is charged. Run tollgate upstream test, and compare a bill with tollgate reconcile`;
     case 'prompt_doubted':
       return `upstream ${alert.upstream} reports ${alert.ratio} times the prompt tokens that we count for ${alert.model}; check which model it serves, and compare a bill with tollgate reconcile`;
     case 'word_unknown':
-      return `upstream ${alert.upstream} sends ${unknownWords(alert)} for ${alert.model}; compare its documentation with its profile`;
+      return `upstream ${alert.upstream} sends the unknown ${alert.what} "${alert.word.replaceAll(/[^\x21-\x7e]|["\\]/g, '?')}" for ${alert.model}; compare its documentation with its profile`;
     case 'account_restricted':
       return `account ${alert.accountId} could not pay charges above the bound, the last of them ${alert.requestId}; its requests are now accepted only if the balance covers their worst case, until as much is credited`;
     case 'key_runaway':
@@ -234,16 +214,3 @@ const CHARGED: Readonly<Record<UsageDoubt, string>> = {
   service_tier:
     'names a service tier that the price has no factor for; it was charged as the ordinary tier; add the tier to service_tiers of the price, or change extra_body of the upstream',
 };
-
-/**
- * Such reports are worth an alert because losses are unbounded: the server sends them for every
- * request.
- */
-function doubtWords({
-  model,
-  upstream,
-  doubt,
-  requestId,
-}: Extract<Alert, { kind: 'usage_doubted' }>): string {
-  return `the usage that upstream ${upstream} reported of ${model} for ${requestId} ${CHARGED[doubt]}`;
-}

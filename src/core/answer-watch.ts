@@ -3,10 +3,9 @@
 // upstream, in memory, which a new catalog resets.
 
 import type { Alert } from './alert.ts';
-import type { GenerationEvent } from './generation.ts';
+import type { GenerationEvent, UnknownWord } from './generation.ts';
 import type { Catalog, Upstream } from './model.ts';
 import type { Candidate } from './route.ts';
-import type { UnknownWord } from './unknown-word.ts';
 
 /** An alert needs more than half of so many answers, and comes again after as many. */
 const ANSWERS = 20;
@@ -23,81 +22,72 @@ type Asked = {
   readonly promptTokens?: number | undefined;
 };
 
-/** `ratioOf`: reported prompt tokens of a model for one of our count, as far as it is known. */
 export function createAnswerWatch(dependencies: {
   readonly catalog: () => Pick<Catalog, 'upstreams'>;
-  readonly ratioOf: (model: string) => number;
   readonly alert: (alert: Alert) => void;
   readonly onUnknown: (upstream: string, model: string, what: UnknownWord['what']) => void;
 }) {
-  const { catalog, ratioOf, alert, onUnknown } = dependencies;
+  const { catalog, alert, onUnknown } = dependencies;
   const watched = new WeakMap<Upstream, Map<string, Place>>();
 
   return {
-    /** Takes the last events of a finished answer: the usage, if any, and the finish. */
+    /** Takes the last events of a finished answer. The usual one makes no object here. */
     see({ candidate, promptTokens }: Asked, streamed: boolean, last: readonly GenerationEvent[]) {
       const finish = last.at(-1);
       if (finish?.kind !== 'finish') return;
-      const { upstream, model } = candidate;
+      const { id: upstream } = candidate.upstream;
+      const { slug: model } = candidate.model;
       const place = watched
-        .getOrInsertComputed(upstream, noPlaces)
-        .getOrInsertComputed(model.slug, newPlace);
+        .getOrInsertComputed(candidate.upstream, noPlaces)
+        .getOrInsertComputed(model, newPlace);
       const before = last.at(-2);
       const report = before?.kind === 'usage' ? before.usage : undefined;
-      const isMissing = place[streamed ? 'streamed' : 'whole'].add(report === undefined);
-      const ratio =
-        promptTokens !== undefined && report?.basis === 'reported'
-          ? place.compare(report.inputTokens, promptTokens * ratioOf(model.slug))
-          : undefined;
+      if (place[streamed ? 'streamed' : 'whole'].add(report === undefined)) {
+        alert({ kind: 'usage_missing', upstream, model, streamed });
+      }
+      if (
+        promptTokens !== undefined &&
+        report?.basis === 'reported' &&
+        isDoubted(place, report.inputTokens, promptTokens)
+      ) {
+        const ratio = String(Number(place.ratio.toPrecision(2)));
+        alert({ kind: 'prompt_doubted', upstream, model, ratio });
+      }
       const { unknown } = finish;
-      // The usual answer makes no object here.
-      if (!isMissing && ratio === undefined && unknown === undefined) return;
-      const names = { upstream: upstream.id, model: model.slug };
-      if (isMissing) alert({ kind: 'usage_missing', ...names, streamed });
-      if (ratio !== undefined) alert({ kind: 'prompt_doubted', ...names, ratio });
       if (unknown === undefined) return;
-      onUnknown(upstream.id, model.slug, unknown.what);
-      if (place.unknown % ANSWERS === 0) alert({ kind: 'word_unknown', ...names, ...unknown });
+      onUnknown(upstream, model, unknown.what);
+      if (place.unknown % ANSWERS === 0) {
+        alert({ kind: 'word_unknown', upstream, model, ...unknown });
+      }
       place.unknown += 1;
     },
     /** For `/readyz`, which anyone may read: without names. */
     warnings(): readonly string[] {
-      const places = [...catalog().upstreams.values()].flatMap((upstream) => [
-        ...(watched.get(upstream)?.values() ?? []),
-      ]);
-      const bad = places.filter((place) => place.isBad()).length;
-      if (bad === 0) return [];
-      return [
-        `${bad} × missing or doubtful usage reports of a model at an upstream; see the alerts`,
-      ];
+      const bad = [...catalog().upstreams.values()]
+        .flatMap((upstream) => [...(watched.get(upstream)?.values() ?? [])])
+        .filter(({ streamed, whole, prompts }) => streamed.isBad || whole.isBad || prompts.isBad);
+      if (bad.length === 0) return [];
+      const what = 'missing or doubtful usage reports of a model at an upstream';
+      return [`${bad.length} × ${what}; see the alerts`];
     },
   };
 }
 
 const noPlaces = (): Map<string, Place> => new Map();
-const newPlace = (): Place => new Place();
 
-/** What is known of a model at an upstream. */
-class Place {
-  readonly streamed = new Tally();
-  readonly whole = new Tally();
-  /** Answers with an unknown word. */
-  unknown = 0;
-  readonly #prompts = new Tally();
-  /** Of the latest report that was far from our count. */
-  #ratio = 1;
+type Place = ReturnType<typeof newPlace>;
 
-  isBad(): boolean {
-    return this.streamed.isBad || this.whole.isBad || this.#prompts.isBad;
-  }
+/** Of a model at an upstream: `ratio` of the latest report that was far from our count. */
+function newPlace() {
+  const tallies = { streamed: new Tally(), whole: new Tally(), prompts: new Tally() };
+  return { ...tallies, ratio: 1, unknown: 0 };
+}
 
-  /** How many times our count was reported, as text, where that needs an alert. */
-  compare(reported: number, counted: number): string | undefined {
-    if (Math.max(reported, counted) < PROMPT_TOKENS_MIN) return undefined;
-    const isFar = reported > counted * FACTOR || reported * FACTOR < counted;
-    if (isFar) this.#ratio = reported / counted;
-    return this.#prompts.add(isFar) ? String(Number(this.#ratio.toPrecision(2))) : undefined;
-  }
+function isDoubted(place: Place, reported: number, counted: number): boolean {
+  if (Math.max(reported, counted) < PROMPT_TOKENS_MIN) return false;
+  const isFar = reported > counted * FACTOR || reported * FACTOR < counted;
+  if (isFar) place.ratio = reported / counted;
+  return place.prompts.add(isFar);
 }
 
 /** Counts the bad ones of some answers, again and again. */

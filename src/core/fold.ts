@@ -7,9 +7,9 @@ import type {
   FinishReason,
   GenerationEvent,
   ThinkingBlock,
+  UnknownWord,
   UsageReport,
 } from './generation.ts';
-import type { UnknownWord } from './unknown-word.ts';
 
 type Call = { readonly id: string; readonly name: string; arguments: string };
 

@@ -1,7 +1,6 @@
 // Requests and answers in one vocabulary, independent of both wire formats. `wire/` translates
 // bytes to these types and back; all other code uses only these.
 
-import type { UnknownWord } from './unknown-word.ts';
 import type { Estimate } from './usage-estimate.ts';
 
 export type JsonValue =
@@ -274,6 +273,9 @@ export type Answer = {
   readonly thinking?: readonly ThinkingBlock[];
   readonly unknown?: UnknownWord;
 };
+
+/** What no reader knows: a finish reason counts as a stop, events are skipped. */
+export type UnknownWord = { readonly what: 'finish_reason' | 'event'; readonly word: string };
 
 /** How a dispatched request ended; every one has exactly one. Append new ones at the end, as above. */
 export const OUTCOMES = [

@@ -9,9 +9,8 @@ import type { RandomBytes } from '../core/id.ts';
 import type { Catalog } from '../core/model.ts';
 import type { Micro } from '../core/money.ts';
 import type { OperatorState } from '../core/operator.ts';
-import type { Candidate } from '../core/route.ts';
-import type { TrialResult } from '../core/trial.ts';
 import type { PlaygroundCall } from '../generate/pipeline-types.ts';
+import type { Trial } from '../generate/trial.ts';
 import type { SignIn } from '../identity/sign-in/contract.ts';
 import type { AuditState } from '../ledger/audit.ts';
 import type { AccountLimits } from '../limits/contract.ts';
@@ -80,7 +79,7 @@ export type Machine = {
   /** The names of the server's own settings in the environment. */
   readonly settings: ReadonlySet<string>;
   /** Tests a candidate with short requests, which its upstream charges for. Never rejects. */
-  readonly trial: (candidate: Candidate) => Promise<readonly TrialResult[]>;
+  readonly trial: Trial;
   /** A read-only connection for one long read. The caller closes it. */
   readonly openReader: () => Database;
   readonly node: () => NodeFacts;

@@ -5,7 +5,6 @@ import { count, eq, sql } from 'drizzle-orm';
 import { subtract, ZERO } from '../core/money.ts';
 import type { Database, Queries } from '../store/contract.ts';
 import { balances, openHolds } from '../store/money-tables.ts';
-import { holds } from '../store/money-views.ts';
 import { wideSum } from '../store/wide-sum.ts';
 import { archivesOfRequest } from './archive/anchors.ts';
 import { audit } from './audit.ts';
@@ -43,13 +42,6 @@ export function createBooks(database: Database) {
     },
     /** All facts about one request; `undefined` where there are none. */
     explain: (requestId: string) => explain(database, requestId),
-    /** A request that has not ended. One that ends after this read has a receipt in the next. */
-    running: async (requestId: string) =>
-      database.db
-        .select({ accountId: holds.accountId, model: holds.model, startedAt: holds.startedAt })
-        .from(holds)
-        .where(eq(holds.requestId, requestId))
-        .get(),
     /** The receipt of a request, or of a movement by its transfer id; `undefined` if archived. */
     receipt: (subject: string) => findReceipt(database.db, subject),
     /** The archives that may contain a request, of one account or of all. */

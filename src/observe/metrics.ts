@@ -4,8 +4,8 @@
 // address, or a caller's text.
 
 import type { Alert } from '../core/alert.ts';
+import type { UnknownWord } from '../core/generation.ts';
 import type { RequestSummary } from '../core/request-summary.ts';
-import type { UnknownWord } from '../core/unknown-word.ts';
 import { CONTENT_TYPE, type Family, printFamilies } from './exposition.ts';
 import { createGauges, type GaugeSources } from './gauges.ts';
 import {

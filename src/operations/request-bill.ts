@@ -9,18 +9,19 @@ import type { Books } from '../ledger/books.ts';
 
 /** `undefined` for an unknown request, an archived one, and one of another account. */
 export async function requestBill(
-  books: Pick<Books, 'running' | 'receipt'>,
+  books: Pick<Books, 'explain' | 'receipt'>,
   accountId: string,
   requestId: string,
 ) {
   const head = { object: 'receipt', request_id: requestId } as const;
-  const running = await books.running(requestId);
-  if (running?.accountId === accountId) {
-    const { model, startedAt } = running;
+  const history = await books.explain(requestId);
+  if (history?.hold.accountId !== accountId) return undefined;
+  if (history.record === undefined) {
+    const { model, startedAt } = history.hold;
     return { ...head, status: 'in_progress', model, started_at: isoTime(startedAt) } as const;
   }
   const { receipt, hash } = (await books.receipt(requestId)) ?? {};
-  if (receipt?.kind !== 'request' || receipt.accountId !== accountId) return undefined;
+  if (receipt?.kind !== 'request') return undefined;
   const { debited, usdPerMillion } = receipt;
   const body = receiptBody(receipt);
   const stated = parseJson(body) as Readonly<Record<string, unknown>>;

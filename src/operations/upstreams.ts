@@ -1,6 +1,5 @@
 // Takes an upstream, or one of its models, out of service and back, resets its failure state, and
-// finds what a test asks.
-// Called by the command line and the console. Running requests continue.
+// finds what a test asks. Called by the command line and the console. Running requests continue.
 
 import {
   type DisabledPlace,
@@ -12,7 +11,7 @@ import {
 import { isoTime } from '../core/calendar.ts';
 import type { Catalog, Model, ModelFeature, Placement, Upstream } from '../core/model.ts';
 import { priceAt } from '../core/price-book.ts';
-import { DEMO_PROFILE, type UpstreamProfile } from '../core/profile.ts';
+import { DEMO_PROFILE } from '../core/profile.ts';
 import type { Candidate } from '../core/route.ts';
 import { auditChange, type Change } from '../identity/audit.ts';
 import { OperationError } from './error.ts';
@@ -103,35 +102,31 @@ function isKnown(catalog: Catalog, { upstream, model }: Place): boolean {
 }
 
 /**
- * The candidates of a test: of all upstreams or one, of all models or one, which is a slug, an alias
- * or the upstream's own name. A name that the catalog does not have at the upstream stands for a
- * model without features. Throws `upstream_not_found` and `model_not_found`.
+ * The candidates of a test: of all places, of an upstream, or of a model there, which may be an alias
+ * or the upstream's own name. A name that the catalog does not have there stands for a model without
+ * features. Throws `upstream_not_found`.
  */
 export function trialCandidates(
   catalog: Catalog,
-  { upstream: id, model: name }: { readonly [Name in keyof Place]?: string | undefined },
+  place: Place | undefined,
   nowMs: number,
 ): readonly Candidate[] {
-  const upstream = id === undefined ? undefined : catalog.upstreams.get(id);
-  if (id !== undefined && upstream === undefined) throw upstreamNotFound();
+  const upstream = place && requireUpstream(catalog, place.upstream);
+  const name = place?.model;
+  const slug = name === undefined ? undefined : catalog.resolve(name)?.slug;
   const placed = catalog.models.flatMap((model) =>
-    model.servedBy.flatMap((place) => {
-      const at = catalog.upstreams.get(place.upstream);
-      const isMeant = at !== undefined && (upstream === undefined || at === upstream);
-      return isMeant ? [trialCandidate(model, at, place, nowMs)] : [];
+    model.servedBy.flatMap((placement) => {
+      const at = catalog.upstreams.get(placement.upstream);
+      if (at === undefined || (upstream ?? at) !== at) return [];
+      const isMeant = name === undefined || model.slug === slug || placement.model === name;
+      return isMeant ? [trialCandidate(model, at, placement, nowMs)] : [];
     }),
   );
-  if (name === undefined) return placed;
-  const slug = catalog.resolve(name)?.slug;
-  const named = placed.filter(
-    ({ model, upstreamModel }) => model.slug === slug || upstreamModel === name,
-  );
-  if (named.length > 0) return named;
   const [like] = catalog.models;
-  if (upstream === undefined || like === undefined) throw modelNotFound();
-  const profile = placed[0]?.profile ?? ownProfile(upstream);
-  const { timeouts } = upstream;
+  if (placed.length > 0 || !upstream || !like || name === undefined) return placed;
   const unknown = { ...like, slug: name, features: new Set<ModelFeature>() };
+  const profile = upstream.dialect === 'demo' ? DEMO_PROFILE : upstream.profile;
+  const { timeouts } = upstream;
   return [trialCandidate(unknown, upstream, { model: name, profile, timeouts }, nowMs)];
 }
 
@@ -146,30 +141,24 @@ function trialCandidate(
   return { ...names, maxOutputTokens: model.maxOutput, price, timeouts, fallback: 'none' };
 }
 
-function ownProfile(upstream: Upstream): UpstreamProfile {
-  return upstream.dialect === 'demo' ? DEMO_PROFILE : upstream.profile;
-}
-
 function findPlace(catalog: Catalog, { upstream, model }: Place): Place {
-  if (!catalog.upstreams.has(upstream)) throw upstreamNotFound();
+  requireUpstream(catalog, upstream);
   if (model === undefined) return { upstream };
   const slug = catalog.resolve(model)?.slug;
   if (slug !== undefined && isKnown(catalog, { upstream, model: slug })) {
     return { upstream, model: slug };
   }
-  throw modelNotFound();
-}
-
-function upstreamNotFound(): OperationError {
-  return new OperationError(
-    'upstream_not_found',
-    'There is no upstream with this id in the catalog; tollgate upstream list has them.',
+  throw new OperationError(
+    'model_not_found',
+    'This upstream does not serve a model with this slug or alias; tollgate upstream list has those that it serves.',
   );
 }
 
-function modelNotFound(): OperationError {
-  return new OperationError(
-    'model_not_found',
-    'This upstream does not serve a model with this slug or alias; tollgate upstream list has those that it serves.',
+function requireUpstream(catalog: Catalog, id: string): Upstream {
+  const upstream = catalog.upstreams.get(id);
+  if (upstream !== undefined) return upstream;
+  throw new OperationError(
+    'upstream_not_found',
+    'There is no upstream with this id in the catalog; tollgate upstream list has them.',
   );
 }

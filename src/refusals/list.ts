@@ -44,12 +44,12 @@ export function createRefusalList({ db }: Pick<Database, 'db'>) {
         .limit(limit)
         .all(),
 
-    /** The one with this id, of the account if one is given: the first of equal ones. */
-    find: (id: string, accountId?: string): Promise<RefusedRequest | undefined> =>
+    /** The first of equal ones has their id. `accountId` absent: of any account. */
+    find: (name: string, accountId?: string): Promise<RefusedRequest | undefined> =>
       db
         .select()
         .from(refusedRequests)
-        .where(and(eq(refusedRequests.id, id), ownedBy(accountId)))
+        .where(and(eq(id, name), ...conditions({ accountId })))
         .get(),
 
     /** The newest with this id prefix; `accountId` absent: of any account. */
@@ -62,7 +62,7 @@ export function createRefusalList({ db }: Pick<Database, 'db'>) {
       return db
         .select()
         .from(refusedRequests)
-        .where(and(between(sql`${id}`, first, last), ownedBy(accountId)))
+        .where(and(between(sql`${id}`, first, last), ...conditions({ accountId })))
         .orderBy(desc(id))
         .limit(limit)
         .all();
@@ -97,9 +97,6 @@ export function createRefusalList({ db }: Pick<Database, 'db'>) {
     },
   };
 }
-
-const ownedBy = (accountId: string | undefined): SQL | undefined =>
-  accountId === undefined ? undefined : eq(refusedRequests.accountId, accountId);
 
 /** Only callers without an account. */
 export const NO_ACCOUNT = '';

@@ -19,7 +19,6 @@ import { createHealth } from '../upstream/health.ts';
 import { createImageHosts, imageLookup } from '../upstream/image-hosts.ts';
 import { createProbe } from '../upstream/probe.ts';
 import { startTimer } from '../upstream/timer.ts';
-import { createTrial } from '../upstream/trial.ts';
 import type { Base } from './base.ts';
 import type { Domains } from './domains.ts';
 import { createServingLimits } from './limits.ts';
@@ -57,8 +56,7 @@ export async function createServingPipeline(options: ServingPipelineOptions) {
   const { limits } = serving;
   const timing = { clock, monotonic, startTimer };
   const answers = createAnswerWatch({
-    // What is learned of a model follows its reports, right or wrong.
-    ...{ catalog: live.current, ratioOf: () => 1, alert },
+    ...{ catalog: live.current, alert },
     onUnknown: observation.metrics.unknownWord,
   });
   const startAttempt = createAttempts({ client, clock, deadlines, onAnswer: answers.see });
@@ -98,7 +96,7 @@ export async function createServingPipeline(options: ServingPipelineOptions) {
   return {
     ...{ generation, limits, ledger, inFlight, deadlines, health },
     answers,
-    trial: createTrial(createAttempts({ client, clock, deadlines }), monotonic),
+    trial: upstreams.trial,
     closeClient: upstreams.close,
     /** Whether there is a connection to an upstream for one more request. */
     hasRoom: () => upstreams.descriptors.hasRoom(inFlight.count()),

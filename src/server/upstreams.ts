@@ -2,6 +2,8 @@
 // commands that ask an upstream without one.
 
 import { createDeadlines } from '../core/deadlines.ts';
+import { createTrial } from '../generate/trial.ts';
+import { createAttempts } from '../upstream/attempt.ts';
 import { createUpstreamClient } from '../upstream/client.ts';
 import { answerDemo } from '../upstream/demo.ts';
 import { createDescriptors } from '../upstream/descriptors.ts';
@@ -31,6 +33,7 @@ export function createUpstreams(options: {
   });
   return {
     ...{ deadlines, descriptors, client },
+    trial: createTrial(createAttempts({ client, clock, deadlines }), monotonic),
     close(): void {
       client.close();
       descriptors.close();

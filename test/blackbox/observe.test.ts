@@ -296,7 +296,7 @@ describe('alerts', () => {
     for (const line of [
       'does not report the usage of most streamed answers of no-usage; our own count is charged',
       'times the prompt tokens that we count for inflated; check which model it serves',
-      `an unknown finish reason, which counts as a stop: ${JSON.stringify(words).slice(1, -1)}, for odd`,
+      `the unknown finish_reason ${JSON.stringify(words).slice(1, -1)} for odd`,
     ]) {
       expect(gateway.output().split(line)).toHaveLength(2);
     }

@@ -141,8 +141,6 @@ describe('a refused request', () => {
     });
     const explained = await gateway.run('explain', idOf(headers));
     expect(explained).toEqual({ ...own, key_name: null, account_id: account.id });
-    const { data } = await gateway.run('refusals', '--account', account.id);
-    expect(data).toContainEqual(explained);
     expect(await rows(`status=${status}&outcome=refused`)).toHaveLength(1);
     expect(
       (await rows('outcome=refused', operator.session)).map((row) => row.problem.code),

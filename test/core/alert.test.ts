@@ -60,7 +60,7 @@ const ROWS: {
       word: 'so\n"long"',
     },
     'alpha swift-1 finish_reason',
-    'upstream alpha sends an unknown finish reason, which counts as a stop: "so??long?", for swift-1; compare its documentation with its profile',
+    'upstream alpha sends the unknown finish_reason "so??long?" for swift-1; compare its documentation with its profile',
   ],
   account_restricted: [
     { kind: 'account_restricted', accountId: 'acct_1', requestId },

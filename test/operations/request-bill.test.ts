@@ -10,6 +10,7 @@ import {
   type RequestReceipt,
   receiptBody,
 } from '../../src/core/receipt.ts';
+import type { RequestHistory } from '../../src/ledger/explain.ts';
 import { requestBill } from '../../src/operations/request-bill.ts';
 import { flatPrice } from '../support/price.ts';
 
@@ -48,15 +49,17 @@ const RECEIPT: RequestReceipt = {
   usdPerMillion: usdRate(2_500_000n),
 };
 
+function booksOf(receipt: AccountReceipt, hash = '') {
+  const history = { hold: { accountId: 'acct_1' }, record: {} } as RequestHistory;
+  return { explain: async () => history, receipt: async () => ({ receipt, hash }) };
+}
+
 test('law: the bill of an ended request states the usage and the debit of its receipt', async () => {
   const amounts = fc.bigInt({ min: 0n, max: 10n ** 15n }).map(micro);
   await fc.assert(
     fc.asyncProperty(usages, amounts, async (usage, debited) => {
       const receipt = { ...RECEIPT, usage, debited };
-      const books = {
-        running: async () => undefined,
-        receipt: async () => ({ receipt, hash: 'ab' }),
-      };
+      const books = booksOf(receipt, 'ab');
       const body = receiptBody(receipt);
       const stated = JSON.parse(body);
       expect(await requestBill(books, 'acct_1', 'req_1')).toMatchObject({
@@ -75,7 +78,7 @@ test('law: the bill of an ended request states the usage and the debit of its re
 
 test('states dollars by the rate of the receipt', async () => {
   const receipt = { ...RECEIPT, debited: micro(4_000_000n) };
-  const books = { running: async () => undefined, receipt: async () => ({ receipt, hash: '' }) };
+  const books = booksOf(receipt);
   const bill = await requestBill(books, 'acct_1', 'req_1');
   expect(bill).toMatchObject({ svc_cost_usd: '0.00001' });
 });
@@ -87,6 +90,6 @@ test('a movement of the balance is no request', async () => {
     ...{ accountId: 'acct_1', sequence: 1, previous: NO_PREVIOUS_RECEIPT },
     ...{ posted: micro(1n), available: micro(1n) },
   };
-  const books = { running: async () => undefined, receipt: async () => ({ receipt, hash: '' }) };
+  const books = booksOf(receipt);
   expect(await requestBill(books, 'acct_1', 'credit:1')).toBeUndefined();
 });

@@ -2,11 +2,14 @@
 // draft, its publication, and a test of an upstream. Literal keys never leave the server.
 
 import { type Static, type TObject, Type } from '@sinclair/typebox';
+import type { Place } from '../../catalog/disabled.ts';
 import { type CatalogEntry, entriesOf } from '../../catalog/entries.ts';
 import type { FoundCatalog } from '../../catalog/source.ts';
 import { plainDocument } from '../../catalog/toml-edit.ts';
 import { isObject } from '../../core/json.ts';
+import type { Catalog } from '../../core/model.ts';
 import { accountsByPlan } from '../../identity/accounts.ts';
+import { auditChange, type Change } from '../../identity/audit.ts';
 import {
   type EntryDraft,
   type EntryFacts,
@@ -14,6 +17,7 @@ import {
   prepareEntry,
   publishEntry,
 } from '../../operations/catalog-entries.ts';
+import { trialCandidates } from '../../operations/upstreams.ts';
 import type { MachineDependencies } from '../dependencies.ts';
 import { invalidRequest, notFound } from '../edge/error.ts';
 import { type OperatorRoutes, oneOf, sessionRoute, stepUpRoute, viewRoute } from '../edge/route.ts';
@@ -26,7 +30,6 @@ import type {
 import { catalogFileRecord, orRefused, takeUp } from './catalog-file.ts';
 import { changeOf } from './dependencies.ts';
 import { entryRecord, isBuiltIn, planRecord } from './entry-records.ts';
-import { testUpstream } from './upstream-test.ts';
 
 const NAME = Type.String({ minLength: 1, maxLength: 128 });
 const NAME_OR_NULL = Type.Optional(Type.Union([NAME, Type.Null()]));
@@ -52,6 +55,22 @@ export function entryRoutes(dependencies: MachineDependencies): OperatorRoutes {
   async function prepare(found: FoundCatalog, draft: EntryDraft): Promise<PreparedEntry> {
     const known = await facts();
     return orRefused(() => prepareEntry(found, draft, known));
+  }
+
+  /** Outside of the running server's health, so that a draft never affects customers. */
+  async function testPlace(drafted: Catalog, place: Place, change: Change) {
+    const [candidate] = trialCandidates(drafted, place, clock());
+    if (candidate === undefined) throw notFound('upstream');
+    const results = await machine.trial(candidate);
+    const { upstream } = candidate;
+    await change.database.transaction(() =>
+      auditChange(change, 'upstream.tested', upstream.id, {
+        base_url: upstream.dialect === 'demo' ? null : upstream.baseUrl,
+        succeeded: results.filter(({ ok }) => ok).length,
+        failed: results.filter(({ ok }) => !ok).length,
+      }),
+    );
+    return results;
   }
 
   return [
@@ -106,15 +125,10 @@ export function entryRoutes(dependencies: MachineDependencies): OperatorRoutes {
         );
         // An unchanged form has no result, and the running catalog has its upstream.
         const ready = problems.length + elsewhere.length === 0;
-        const id = String(draft.entry?.['id']);
-        const tried = ready ? (result?.catalog ?? catalog()) : undefined;
-        return {
-          problems,
-          results:
-            tried === undefined
-              ? []
-              : await testUpstream(changeOf(dependencies, actor), machine.trial, tried, id, model),
-        };
+        const place = { upstream: String(draft.entry?.['id']), model: model || undefined };
+        const drafted = result?.catalog ?? catalog();
+        const change = changeOf(dependencies, actor);
+        return { problems, results: ready ? await testPlace(drafted, place, change) : [] };
       },
     }),
     stepUpRoute({

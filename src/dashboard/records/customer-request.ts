@@ -2,7 +2,7 @@
 
 import type { RequestProblem } from '../../core/advice.ts';
 import type { customerExplanation } from '../../operations/customer-explanation.ts';
-import type { refusedRecord } from '../../operations/refusals.ts';
+import type { refusedRecord } from '../../operations/requests.ts';
 import type { List } from '../edge/page.ts';
 import type { logEntryRecord } from '../edge/problem.ts';
 import type { KeyRecord } from './key.ts';

@@ -2,7 +2,7 @@
 
 import type { CatalogEntry, CatalogEntryKind } from '../../catalog/entries.ts';
 import type { EntryField } from '../../catalog/entry-fields.ts';
-import type { TrialResult } from '../../core/trial.ts';
+import type { TrialResult } from '../../generate/trial.ts';
 import type { PreparedEntry } from '../../operations/catalog-entries.ts';
 import type { entryRecord, planRecord } from '../operator/entry-records.ts';
 import type { PriceBookRecord, PublishedRecord } from './operator-catalog.ts';

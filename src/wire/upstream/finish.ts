@@ -4,7 +4,6 @@
 
 import type { FailureClass, UpstreamFailure } from '../../core/failure.ts';
 import type { FinishReason, GenerationEvent, ThinkingBlock } from '../../core/generation.ts';
-import { unknownWord } from '../../core/unknown-word.ts';
 
 /**
  * The words for an answer that was cut: `length` and `max_tokens`, and from gateways also
@@ -64,6 +63,9 @@ const BROKEN_FINISHES: ReadonlyMap<string, FailureClass> = new Map([
   ['function_call_filter', 'malformed'],
 ]);
 
+/** Of an unknown word, which may be long. */
+const UNKNOWN_LENGTH = 40;
+
 const OWN_REASON = /:.*/s;
 
 /** `word` is the upstream's, in any case; empty if it has sent none. */
@@ -94,12 +96,17 @@ export function finishEvent(
 ): GenerationEvent {
   const known = plainWord(word);
   const isKnown = FINISH_REASONS.has(known) || CUT.test(known);
-  const named = isKnown ? event && unknownWord('event', event) : unknownWord('finish_reason', word);
+  const unknown = isKnown ? event : word;
   return {
     kind: 'finish',
     reason,
     ...(thinking && { thinking }),
-    ...(named && { unknown: named }),
+    ...(unknown && {
+      unknown: {
+        what: isKnown ? 'event' : 'finish_reason',
+        word: unknown.slice(0, UNKNOWN_LENGTH),
+      },
+    }),
   };
 }
 

@@ -5,7 +5,7 @@ import { t } from '../../text/t.ts';
 export type ToolCall = { readonly id: string; readonly name: string; readonly arguments: string };
 
 /** The charge of an answer, as decimal strings from the gateway. */
-type Bill = {
+export type Bill = {
   readonly tokens: string;
   readonly usd: string;
   /** The remaining balance. Absent for whole answers, whose body has no such field. */

@@ -8,7 +8,7 @@ import { t } from '../../text/t.ts';
 import { formatUsd } from '../../ui/amount-text.ts';
 import { formatCount, formatMilliseconds, formatTokens, roundDecimal } from '../../ui/format.ts';
 import { useResource } from '../../ui/resource.ts';
-import type { Answer } from './answer.ts';
+import type { Answer, Bill } from './answer.ts';
 import type { Running } from './conversation.ts';
 import { costOf, estimateTokens } from './cost.ts';
 import { type Facts, speedOf } from './request.ts';
@@ -55,9 +55,7 @@ export function BillLine({ answer, facts }: { readonly answer: Answer; readonly 
   );
 }
 
-type Charge = Pick<NonNullable<Answer['bill']>, 'usd' | 'tokens' | 'isEstimate'>;
-
-function chargeWords({ usd, tokens, isEstimate }: Charge): string {
+function chargeWords({ usd, tokens, isEstimate }: Pick<Bill, 'usd' | 'tokens' | 'isEstimate'>) {
   const amounts = { usd: formatUsd(usd), tokens: formatTokens(tokens) };
   const charge = t('Charged {usd} ({tokens} service tokens)', amounts);
   return isEstimate ? t('{charge}, an estimate', { charge }) : charge;
@@ -65,26 +63,23 @@ function chargeWords({ usd, tokens, isEstimate }: Charge): string {
 
 const STILL_RUNNING_MS = 1_000;
 
-/**
- * What a stopped request cost. Its answer was left before the bill, so it is read from the books once
- * the request has ended.
- */
+/** What an answer that was left before its bill has cost, once its request has ended. */
 export function StoppedCharge({ requestId }: { readonly requestId: string | undefined }) {
-  const path = requestId === undefined ? undefined : `/requests/${requestId}`;
-  const { data, reload } = useResource<RequestHistoryRecord>(path);
-  const history = data.value;
+  const { data, reload } = useResource<RequestHistoryRecord>(requestId && `/requests/${requestId}`);
+  const { booked, usage } = data.value ?? {};
   useEffect(() => {
-    if (history?.booked !== null) return;
+    if (booked !== null) return;
     const timer = setTimeout(reload, STILL_RUNNING_MS);
     return () => clearTimeout(timer);
-  }, [history]);
-  if (history === undefined || history.booked === null) {
-    return (
-      <>{t('The prompt and what the model made are charged, unseen thinking by an estimate')}</>
-    );
-  }
-  const { debited: tokens, debited_usd: usd } = history.booked;
-  return <>{chargeWords({ usd, tokens, isEstimate: history.usage?.basis !== 'reported' })}</>;
+  }, [data.value]);
+  const words = booked
+    ? chargeWords({
+        usd: booked.debited_usd,
+        tokens: booked.debited,
+        isEstimate: usage?.basis !== 'reported',
+      })
+    : t('The prompt and what the model made are charged, unseen thinking by an estimate');
+  return <>{words}</>;
 }
 
 function tokensWords(usage: NonNullable<Answer['usage']>): string {

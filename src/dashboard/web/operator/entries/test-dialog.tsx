@@ -71,20 +71,14 @@ export function TestDialog({
               columns={[
                 { label: t('Key'), show: ({ credential }) => credential },
                 { label: t('Request'), show: ({ feature }) => choiceText(feature) },
-                {
-                  label: t('Answer'),
-                  show: ({ stream }) => (stream ? t('streamed') : t('whole')),
-                },
+                { label: t('Answer'), show: ({ stream }) => (stream ? t('streamed') : t('whole')) },
                 {
                   label: t('Result'),
                   show: ({ ok }) => (
                     <Badge tone={ok ? 'good' : 'danger'}>{ok ? t('Answered') : t('Failed')}</Badge>
                   ),
                 },
-                {
-                  label: t('Details'),
-                  show: ({ detail }) => detail ?? '',
-                },
+                { label: t('Details'), show: ({ detail }) => detail ?? '' },
                 {
                   label: t('Usage'),
                   show: ({ usage }) =>
