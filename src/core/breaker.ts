@@ -106,13 +106,13 @@ export function createBreaker() {
     finished(pass: Pass): void {
       if (pass === epoch) cutsInRow = 0;
     },
-    /** Returns true if this failure opened a closed breaker. */
+    /** Returns true if this failure opened it. */
     failed(pass: Pass, failure: BreakerFailure): boolean {
       const { nowMs, afterContent, repeated, retryAfterMs = 0 } = failure;
       if (pass !== epoch) return false;
       if (kind === 'probing') {
         open(failure);
-        return false;
+        return true;
       }
       if (!repeated) {
         window.add(1, nowMs);
