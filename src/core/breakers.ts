@@ -1,30 +1,25 @@
 // The circuit breakers of one model at one upstream: one per account whose requests fail, and a
 // shared one for all accounts. One account must not be able to block a model for others, so its
-// failures count against that account alone. An account's open breaker, or failures of two accounts,
-// trigger a probe of our own, without caller content, which decides whether the shared breaker opens.
-// `upstream/health.ts` has one set for each upstream and model, and sends the probes.
+// failures count against that account alone. An account's open breaker, or as many failures of all
+// together, trigger a probe of our own, without caller content, which decides whether the shared
+// breaker opens. `upstream/health.ts` has one set for each upstream and model, and sends the probes.
 
 import { createAcceptance } from './acceptance.ts';
 import {
   type Breaker,
   type BreakerFailure,
-  COOL_DOWN_MAX_MS,
   createBreaker,
+  createEvidence,
   FAILURES_IN_ROW,
   type Pass as OwnPass,
   openForMs,
-  REQUESTS_MIN,
 } from './breaker.ts';
-import { createLatestTwo } from './latest-two.ts';
 import { putLast } from './recent.ts';
-import { createRollingPair } from './rolling.ts';
 
 /** The minimum interval between probes. It bounds the probes that callers can cause. */
 const PROBE_GAP_MS = 10_000;
 /** The `waitMs` during a trial: a probe takes at most a few seconds. */
 const TRIAL_WAIT_MS = 1_000;
-/** Failures of a second account count within this time, where half of all requests fail. */
-const SECOND_WITHIN_MS = 10_000;
 /** Accounts with their own breaker; the one with the oldest failure is evicted first. */
 const ACCOUNTS_MAX = 256;
 /** An account's dearer fallbacks for failures that no probe confirms, and their time. */
@@ -57,7 +52,7 @@ type ProbeFailure = Pick<BreakerFailure, 'nowMs' | 'coolDownMs' | 'retryAfterMs'
 export function createBreakers() {
   const owns = new Map<string, Own>();
   const acceptance = createAcceptance();
-  let evidence = createEvidence();
+  const evidence = createEvidence();
   /** `trial`: the cool-down is over; one request and one probe test the upstream. */
   let kind: 'closed' | 'open' | 'trial' = 'closed';
   /**
@@ -77,12 +72,12 @@ export function createBreakers() {
     epoch += 1;
     openUntilMs = nowMs + openForMs(openings, coolDownMs, retryAfterMs);
     openings += 1;
-    evidence = createEvidence();
+    evidence.forget();
   };
   const close = (): void => {
     kind = 'closed';
     openings = 0;
-    evidence = createEvidence();
+    evidence.forget();
     owns.clear();
   };
   const ownOf = (account: string): Own => {
@@ -100,7 +95,7 @@ export function createBreakers() {
   };
   const suspect = (nowMs: number): void => {
     // The latest probe succeeded, so these failures are caused by the callers' content.
-    if (probe === 'none' && nowMs < nextProbeAt) evidence = createEvidence();
+    if (probe === 'none' && nowMs < nextProbeAt) evidence.forget();
     else {
       isSuspected = true;
       if (probe === 'none') probe = 'wanted';
@@ -146,7 +141,7 @@ export function createBreakers() {
       // A failed trial is inconclusive, since its request may be at fault. The concurrent probe
       // decides.
       if (pass.epoch !== epoch || kind !== 'closed') return;
-      const isEnough = evidence.failed(pass.account, failure);
+      const isEnough = evidence.failed(failure);
       if (isOpen || isEnough) suspect(failure.nowMs);
     },
     /** Whether only the account's own failures keep its requests out. */
@@ -193,7 +188,7 @@ export function createBreakers() {
       }
       if (kind === 'open' || !wasSuspected) return false;
       if (isWell) {
-        evidence = createEvidence();
+        evidence.forget();
         return false;
       }
       open(failure);
@@ -212,58 +207,5 @@ export function createBreakers() {
       const waitMs = Math.max(0, openUntilMs - nowMs);
       return { kind: waitMs > 0 ? 'open' : 'half_open', waitMs };
     },
-  };
-}
-
-/** Failures of an upstream since its last success. */
-function createEvidence() {
-  const window = createRollingPair();
-  const failing = createLatestTwo();
-  const failures = createRow();
-  const cuts = createRow();
-  let peace: { readonly account: string; readonly untilMs: number } | undefined;
-
-  return {
-    answered(nowMs: number): void {
-      failures.clear();
-      peace = undefined;
-      window.add(0, nowMs);
-    },
-    finished: cuts.clear,
-    /** Whether the evidence suffices and comes from two accounts. */
-    failed(account: string, failure: BreakerFailure): boolean {
-      const { nowMs, afterContent, repeated, retryAfterMs = 0 } = failure;
-      failing.note(account, nowMs);
-      const secondAt = failing.secondAt();
-      if (!repeated) {
-        window.add(1, nowMs);
-        (afterContent ? cuts : failures).add(nowMs);
-      }
-      if (retryAfterMs > 0) {
-        const others = peace !== undefined && peace.account !== account && peace.untilMs > nowMs;
-        if (others) return true;
-        peace = { account, untilMs: nowMs + Math.min(retryAfterMs, COOL_DOWN_MAX_MS) };
-      }
-      if (failures.isEnough(secondAt) || cuts.isEnough(secondAt)) return true;
-      const [good, bad] = window.totals(nowMs);
-      const isHalf = good + bad >= REQUESTS_MIN && bad >= good;
-      return isHalf && secondAt > nowMs - SECOND_WITHIN_MS;
-    },
-  };
-}
-
-function createRow() {
-  let count = 0;
-  let beganAt = 0;
-  return {
-    add(nowMs: number): void {
-      if (count === 0) beganAt = nowMs;
-      count += 1;
-    },
-    clear(): void {
-      count = 0;
-    },
-    /** `secondAt` is the last failure of an account other than the latest one. */
-    isEnough: (secondAt: number): boolean => count >= FAILURES_IN_ROW && secondAt >= beganAt,
   };
 }
