@@ -9,11 +9,6 @@ const ONE_ROW = 'a query of a sum or a maximum alone, which always has one row';
 export const GAPS: readonly Gap[] = [
   { file: 'src/core/failover.ts', code: 'default:', reason: 'a word that the table has none of' },
   { file: 'src/core/fold.ts', code: 'default:', reason: 'a kind of event that there is none of' },
-  {
-    file: 'src/core/link-local.ts',
-    code: 'embedded[1] ??',
-    reason: 'groups that the pattern demands',
-  },
   { file: 'src/core/money.ts', code: "match[2] ?? ''", reason: 'a group that the pattern demands' },
   {
     file: 'src/core/nearest.ts',

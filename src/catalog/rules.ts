@@ -9,8 +9,8 @@ import {
   UPSTREAM_URL_EXPECTS,
 } from '../core/base-url.ts';
 import { isDay } from '../core/instant.ts';
-import { isLinkLocal } from '../core/link-local.ts';
 import { BUILT_IN_PLANS } from '../core/plan.ts';
+import { isLinkLocal } from '../core/private-address.ts';
 import type { UpstreamProfile } from '../core/profile.ts';
 import { listAt, sound, tableAt, textAt } from './document.ts';
 import { priceProblems, termProblems } from './prices.ts';

@@ -5,11 +5,11 @@
 import { createRollingPair } from './rolling.ts';
 
 /** Opens if at least half of this many requests within ten seconds have failed … */
-export const REQUESTS_MIN = 20;
+const REQUESTS_MIN = 20;
 /** … or after this many failures in a row, the only evidence on a quiet server. */
 export const FAILURES_IN_ROW = 5;
 /** The longest cool-down, even if the upstream requests more: it may recover sooner. */
-export const COOL_DOWN_MAX_MS = 60_000;
+const COOL_DOWN_MAX_MS = 60_000;
 /** The reported wait while a probe is in progress, because its end is unknown. */
 const PROBE_WAIT_MS = 1_000;
 
@@ -33,6 +33,42 @@ export type BreakerFailure = {
 
 export type Breaker = ReturnType<typeof createBreaker>;
 
+/** What requests have met. */
+export function createEvidence() {
+  const window = createRollingPair();
+  let failuresInRow = 0;
+  /**
+   * Counted separately, because an upstream that cuts off every answer starts each of them
+   * successfully.
+   */
+  let cutsInRow = 0;
+  return {
+    answered(nowMs: number): void {
+      failuresInRow = 0;
+      window.add(0, nowMs);
+    },
+    finished(): void {
+      cutsInRow = 0;
+    },
+    /** Whether the evidence suffices to open a breaker. */
+    failed({ nowMs, afterContent, repeated, retryAfterMs = 0 }: BreakerFailure): boolean {
+      if (!repeated) {
+        window.add(1, nowMs);
+        if (afterContent) cutsInRow += 1;
+        else failuresInRow += 1;
+      }
+      if (retryAfterMs > 0 || Math.max(failuresInRow, cutsInRow) >= FAILURES_IN_ROW) return true;
+      const [successes, failures] = window.totals(nowMs);
+      return successes + failures >= REQUESTS_MIN && failures >= successes;
+    },
+    forget(): void {
+      window.clear();
+      failuresInRow = 0;
+      cutsInRow = 0;
+    },
+  };
+}
+
 /**
  * How long the breaker stays open after `openings` consecutive openings. For the first one, the
  * upstream's requested delay replaces our default.
@@ -45,35 +81,19 @@ export function openForMs(openings: number, coolDownMs: number, retryAfterMs: nu
 
 /** Times are milliseconds of a monotonic clock. */
 export function createBreaker() {
-  const window = createRollingPair();
+  const evidence = createEvidence();
   let kind: 'closed' | 'open' | 'probing' = 'closed';
   /** Incremented at each state change; passes from earlier epochs are stale. */
   let epoch = 0;
   let openUntilMs = 0;
   /** Openings since it was last closed. */
   let openings = 0;
-  let failuresInRow = 0;
-  /**
-   * Counted separately, because an upstream that cuts off every answer starts each of them
-   * successfully.
-   */
-  let cutsInRow = 0;
 
   const open = ({ nowMs, coolDownMs, retryAfterMs = 0 }: BreakerFailure): void => {
     kind = 'open';
     epoch += 1;
     openUntilMs = nowMs + openForMs(openings, coolDownMs, retryAfterMs);
     openings += 1;
-  };
-  const forget = (): void => {
-    window.clear();
-    failuresInRow = 0;
-    cutsInRow = 0;
-  };
-  const hasFailedEnough = (nowMs: number): boolean => {
-    if (failuresInRow >= FAILURES_IN_ROW || cutsInRow >= FAILURES_IN_ROW) return true;
-    const [successes, failures] = window.totals(nowMs);
-    return successes + failures >= REQUESTS_MIN && failures >= successes;
   };
 
   return {
@@ -97,31 +117,20 @@ export function createBreaker() {
         // The epoch stays the same, so the probe continues as one of the admitted requests.
         kind = 'closed';
         openings = 0;
-        forget();
+        evidence.forget();
       }
-      failuresInRow = 0;
-      window.add(0, nowMs);
+      evidence.answered(nowMs);
     },
     /** An answer was completed. */
     finished(pass: Pass): void {
-      if (pass === epoch) cutsInRow = 0;
+      if (pass === epoch) evidence.finished();
     },
-    /** Returns true if this failure opened a closed breaker. */
+    /** Returns true if this failure opened it. */
     failed(pass: Pass, failure: BreakerFailure): boolean {
-      const { nowMs, afterContent, repeated, retryAfterMs = 0 } = failure;
       if (pass !== epoch) return false;
-      if (kind === 'probing') {
-        open(failure);
-        return false;
-      }
-      if (!repeated) {
-        window.add(1, nowMs);
-        if (afterContent) cutsInRow += 1;
-        else failuresInRow += 1;
-      }
-      if (retryAfterMs === 0 && !hasFailedEnough(nowMs)) return false;
+      if (kind !== 'probing' && !evidence.failed(failure)) return false;
       open(failure);
-      forget();
+      evidence.forget();
       return true;
     },
     /**

@@ -1,33 +1,25 @@
 // The circuit breakers of one model at one upstream: one per account whose requests fail, and a
 // shared one for all accounts. One account must not be able to block a model for others, so its
-// failures count against that account alone. Failures of two accounts trigger a probe of our own,
-// without caller content, which decides whether the shared breaker opens. `upstream/health.ts` has
-// one set for each upstream and model, and sends the probes.
+// failures count against that account alone. An account's open breaker, or as many failures of all
+// together, trigger a probe of our own, without caller content, which decides whether the shared
+// breaker opens. `upstream/health.ts` has one set for each upstream and model, and sends the probes.
 
 import { createAcceptance } from './acceptance.ts';
 import {
   type Breaker,
   type BreakerFailure,
-  COOL_DOWN_MAX_MS,
   createBreaker,
+  createEvidence,
   FAILURES_IN_ROW,
   type Pass as OwnPass,
   openForMs,
-  REQUESTS_MIN,
 } from './breaker.ts';
-import { createLatestTwo } from './latest-two.ts';
 import { putLast } from './recent.ts';
-import { createRollingPair } from './rolling.ts';
 
 /** The minimum interval between probes. It bounds the probes that callers can cause. */
 const PROBE_GAP_MS = 10_000;
 /** The `waitMs` during a trial: a probe takes at most a few seconds. */
 const TRIAL_WAIT_MS = 1_000;
-/**
- * If no other account was served within this time before one account's breaker opened, or since,
- * that breaker counts as the shared one.
- */
-const SERVED_MS = 10_000;
 /** Accounts with their own breaker; the one with the oldest failure is evicted first. */
 const ACCOUNTS_MAX = 256;
 /** An account's dearer fallbacks for failures that no probe confirms, and their time. */
@@ -44,7 +36,6 @@ export type Breakers = ReturnType<typeof createBreakers>;
 
 type Own = {
   readonly breaker: Breaker;
-  openedAt: number;
   /** Dearer fallbacks since `dearerSince`. */
   dearer: number;
   dearerSince: number;
@@ -60,9 +51,8 @@ type ProbeFailure = Pick<BreakerFailure, 'nowMs' | 'coolDownMs' | 'retryAfterMs'
 /** Times are milliseconds of a monotonic clock. */
 export function createBreakers() {
   const owns = new Map<string, Own>();
-  const served = createLatestTwo();
   const acceptance = createAcceptance();
-  let evidence = createEvidence();
+  const evidence = createEvidence();
   /** `trial`: the cool-down is over; one request and one probe test the upstream. */
   let kind: 'closed' | 'open' | 'trial' = 'closed';
   /**
@@ -76,51 +66,41 @@ export function createBreakers() {
   /** Whether the probe decides if a closed breaker opens. */
   let isSuspected = false;
   let nextProbeAt = Number.NEGATIVE_INFINITY;
-  let isAnnounced = false;
 
-  /** Returns whether it has not been announced yet. */
-  const open = ({ nowMs, coolDownMs, retryAfterMs = 0 }: ProbeFailure): boolean => {
+  const open = ({ nowMs, coolDownMs, retryAfterMs = 0 }: ProbeFailure): void => {
     kind = 'open';
     epoch += 1;
     openUntilMs = nowMs + openForMs(openings, coolDownMs, retryAfterMs);
     openings += 1;
-    evidence = createEvidence();
-    const isNews = !isAnnounced;
-    isAnnounced = true;
-    return isNews;
+    evidence.forget();
   };
   const close = (): void => {
     kind = 'closed';
     openings = 0;
-    evidence = createEvidence();
+    evidence.forget();
     owns.clear();
   };
   const ownOf = (account: string): Own => {
-    const none = { openedAt: 0, dearer: 0, dearerSince: 0 };
-    const own = owns.get(account) ?? { breaker: createBreaker(), ...none };
+    const own = owns.get(account) ?? { breaker: createBreaker(), dearer: 0, dearerSince: 0 };
     putLast(owns, account, own, ACCOUNTS_MAX);
     return own;
   };
-  const failOwn = ({ account, own }: BreakersPass, failure: BreakerFailure): void => {
-    const known = ownOf(account);
-    const { breaker } = known;
+  /** Whether the account's own breaker opens. */
+  const failOwn = ({ account, own }: BreakersPass, failure: BreakerFailure): boolean => {
+    const { breaker } = ownOf(account);
     const isClosed = breaker.state(failure.nowMs) === 'closed';
     const fresh = isClosed ? breaker.enter(failure.nowMs) : undefined;
     const pass = own?.breaker === breaker ? own.pass : fresh;
-    if (pass === undefined) return;
-    breaker.failed(pass, failure);
-    if (breaker.state(failure.nowMs) === 'open') known.openedAt = failure.nowMs;
+    return pass !== undefined && breaker.failed(pass, failure);
   };
   const suspect = (nowMs: number): void => {
-    // The latest probe succeeded, so these failures are caused by the content of two callers.
-    if (probe === 'none' && nowMs < nextProbeAt) evidence = createEvidence();
+    // The latest probe succeeded, so these failures are caused by the callers' content.
+    if (probe === 'none' && nowMs < nextProbeAt) evidence.forget();
     else {
       isSuspected = true;
       if (probe === 'none') probe = 'wanted';
     }
   };
-  const isOnlyOne = (account: string, openedAt: number): boolean =>
-    served.othersAt(account) < openedAt - SERVED_MS;
 
   return {
     acceptance,
@@ -144,40 +124,25 @@ export function createBreakers() {
       const commonMs = kind === 'open' ? Math.max(0, openUntilMs - nowMs) : 0;
       return Math.max(commonMs, owns.get(account)?.breaker.waitMs(nowMs) ?? 0);
     },
-    answered({ account, epoch: ofPass, own }: BreakersPass, nowMs: number): void {
+    answered({ epoch: ofPass, own }: BreakersPass, nowMs: number): void {
       own?.breaker.answered(own.pass, nowMs);
-      served.note(account, nowMs);
       acceptance.answered();
       if (ofPass !== epoch) return;
       if (kind === 'trial') close();
       evidence.answered(nowMs);
       isSuspected = false;
-      isAnnounced = false;
     },
     finished({ epoch: ofPass, own }: BreakersPass): void {
       own?.breaker.finished(own.pass);
       if (ofPass === epoch) evidence.finished();
     },
-    /**
-     * Returns true if the model now counts as failing, because the only account served here has
-     * lost it.
-     */
-    failed(pass: BreakersPass, failure: BreakerFailure): boolean {
-      const { account } = pass;
-      const { nowMs } = failure;
-      failOwn(pass, failure);
-      if (pass.epoch !== epoch) return false;
+    failed(pass: BreakersPass, failure: BreakerFailure): void {
+      const isOpen = failOwn(pass, failure);
       // A failed trial is inconclusive, since its request may be at fault. The concurrent probe
       // decides.
-      if (kind !== 'closed') return false;
-      if (evidence.failed(account, failure)) suspect(nowMs);
-      const isOpen = owns.get(account)?.breaker.state(nowMs) === 'open';
-      if (!isOpen || !isOnlyOne(account, nowMs)) return false;
-      // No other account shows whether the upstream or the request is at fault, so a probe does.
-      suspect(nowMs);
-      if (isAnnounced) return false;
-      isAnnounced = true;
-      return true;
+      if (pass.epoch !== epoch || kind !== 'closed') return;
+      const isEnough = evidence.failed(failure);
+      if (isOpen || isEnough) suspect(failure.nowMs);
     },
     /** Whether only the account's own failures keep its requests out. */
     refusesAlone: (account: string, nowMs: number): boolean =>
@@ -222,79 +187,25 @@ export function createBreakers() {
         return false;
       }
       if (kind === 'open' || !wasSuspected) return false;
-      if (!isWell) return open(failure);
-      evidence = createEvidence();
-      return false;
+      if (isWell) {
+        evidence.forget();
+        return false;
+      }
+      open(failure);
+      return true;
     },
-    /** Opens for all accounts: the upstream refuses the gateway's own request. True if it is new. */
-    refuse: (failure: ProbeFailure): boolean => kind === 'closed' && open(failure),
-    /** The state of the shared breaker, or of the only account served recently. */
+    /** Opens for all accounts: the upstream refuses the gateway's own request. True if that is new. */
+    refuse(failure: ProbeFailure): boolean {
+      if (kind !== 'closed') return false;
+      open(failure);
+      return true;
+    },
+    /** The state of the shared breaker. */
     state(nowMs: number): BreakersState {
+      if (kind === 'closed') return { kind, waitMs: 0 };
       if (kind === 'trial') return { kind: 'half_open', waitMs: TRIAL_WAIT_MS };
-      if (kind === 'open') {
-        const waitMs = Math.max(0, openUntilMs - nowMs);
-        return { kind: waitMs > 0 ? 'open' : 'half_open', waitMs };
-      }
-      for (const [account, { breaker, openedAt }] of owns) {
-        const own = breaker.state(nowMs);
-        if (own !== 'closed' && isOnlyOne(account, openedAt)) {
-          return { kind: own, waitMs: breaker.waitMs(nowMs) };
-        }
-      }
-      return { kind: 'closed', waitMs: 0 };
+      const waitMs = Math.max(0, openUntilMs - nowMs);
+      return { kind: waitMs > 0 ? 'open' : 'half_open', waitMs };
     },
-  };
-}
-
-/** Failures of an upstream since its last success. */
-function createEvidence() {
-  const window = createRollingPair();
-  const failing = createLatestTwo();
-  const failures = createRow();
-  const cuts = createRow();
-  let peace: { readonly account: string; readonly untilMs: number } | undefined;
-
-  return {
-    answered(nowMs: number): void {
-      failures.clear();
-      peace = undefined;
-      window.add(0, nowMs);
-    },
-    finished: cuts.clear,
-    /** Whether the evidence suffices and comes from two accounts. */
-    failed(account: string, failure: BreakerFailure): boolean {
-      const { nowMs, afterContent, repeated, retryAfterMs = 0 } = failure;
-      failing.note(account, nowMs);
-      const secondAt = failing.secondAt();
-      if (!repeated) {
-        window.add(1, nowMs);
-        (afterContent ? cuts : failures).add(nowMs);
-      }
-      if (retryAfterMs > 0) {
-        const others = peace !== undefined && peace.account !== account && peace.untilMs > nowMs;
-        if (others) return true;
-        peace = { account, untilMs: nowMs + Math.min(retryAfterMs, COOL_DOWN_MAX_MS) };
-      }
-      if (failures.isEnough(secondAt) || cuts.isEnough(secondAt)) return true;
-      const [good, bad] = window.totals(nowMs);
-      const isHalf = good + bad >= REQUESTS_MIN && bad >= good;
-      return isHalf && secondAt > nowMs - SERVED_MS;
-    },
-  };
-}
-
-function createRow() {
-  let count = 0;
-  let beganAt = 0;
-  return {
-    add(nowMs: number): void {
-      if (count === 0) beganAt = nowMs;
-      count += 1;
-    },
-    clear(): void {
-      count = 0;
-    },
-    /** `secondAt` is the last failure of an account other than the latest one. */
-    isEnough: (secondAt: number): boolean => count >= FAILURES_IN_ROW && secondAt >= beganAt,
   };
 }

@@ -15,7 +15,7 @@ import type { GenerationRequest } from '../core/generation.ts';
 import { mayHideThinking } from '../core/hidden.ts';
 import type { Candidate } from '../core/route.ts';
 import type { Attempt, AttemptOptions, Batch } from '../upstream/attempt.ts';
-import type { AccountHealth, Asking, CandidateRefusal } from '../upstream/health.ts';
+import type { AccountHealth, Asking } from '../upstream/health.ts';
 import type { Permit } from '../upstream/permit.ts';
 import type { StartTimer } from '../upstream/timer.ts';
 import type { AttemptLog } from './attempt-log.ts';
@@ -92,7 +92,6 @@ const NO_UPSTREAM: UpstreamFailure = {
   class: 'unreachable',
   detail: 'no upstream serves this model',
 };
-const NONE: readonly string[] = [];
 const GIVEN_UP: UpstreamFailure = { class: 'cut', detail: 'the request was given up' };
 
 class Search<A extends Attempt> {
@@ -103,7 +102,7 @@ class Search<A extends Attempt> {
   #waiting: readonly Candidate[];
   /** Attempts so far, and the models they used. */
   #count = 0;
-  #tried: readonly string[] = NONE;
+  #tried: readonly string[] = [];
   /** Attempts that may have thought until a timer ended them. After two no other one is made. */
   #silences = 0;
   #isDearerDropped = false;
@@ -124,7 +123,10 @@ class Search<A extends Attempt> {
     while (candidate !== undefined) {
       const entered = health.enter(candidate, asking);
       const entry = entered.kind === 'queued' ? await queue(entered, lifetime) : entered;
-      if (lifetime.isOver()) return giveUp(entry);
+      if (lifetime.isOver()) {
+        if (entry.kind === 'permit') entry.end('given_up');
+        return { kind: 'cancelled' };
+      }
       let failure: UpstreamFailure;
       if (entry.kind === 'refusal') {
         failure = entry.failure;
@@ -154,7 +156,9 @@ class Search<A extends Attempt> {
       isSupported ||= candidate.fallback !== 'none' || failure.class !== 'unsupported';
       if (!isSupported && !this.#hasSameModel(candidate)) break;
       let step = this.#decide(candidate, asking, again, failure);
-      if (step.kind === 'next_model') this.#keepNewModels();
+      if (step.kind === 'next_model') {
+        this.#waiting = this.#waiting.filter((each) => this.#isNewModel(each));
+      }
       if (entry.kind === 'permit' && this.#isRise(candidate, step) && !entry.takeDearer()) {
         this.#dropDearer();
         step = this.#decide(candidate, asking, again, failure);
@@ -174,10 +178,6 @@ class Search<A extends Attempt> {
       failure: reported ?? NO_UPSTREAM,
       ...retryAfter(this.#options, this.#count, this.#isDearerDropped),
     };
-  }
-
-  #keepNewModels(): void {
-    this.#waiting = this.#waiting.filter((each) => this.#isNewModel(each));
   }
 
   /** Whether the step leads to a dearer model. */
@@ -204,12 +204,24 @@ class Search<A extends Attempt> {
     return !this.#tried.includes(model.slug);
   }
 
-  #start(candidate: Candidate, permit: Permit, newConnection: boolean): A {
+  /** Releases the permit if the attempt could not be started, since no attempt would end it. */
+  #start(asked: Candidate, permit: Permit, newConnection: boolean): A {
+    const { startAttempt, request, promptTokens, streamUpstream: stream } = this.#options;
     const leftMs = this.#startedAt + this.#deadlineMs - this.#options.monotonic();
-    const bounded = this.#count === 0 ? candidate : boundTotal(candidate, leftMs);
-    if (bounded !== candidate) permit.forgiveTotal();
+    const candidate = this.#count === 0 ? asked : boundTotal(asked, leftMs);
+    if (candidate !== asked) permit.forgiveTotal();
     this.#count += 1;
-    return start(this.#options, bounded, permit, newConnection);
+    const { credential } = permit;
+    const { maxOutputTokens } = candidate;
+    try {
+      return startAttempt(
+        { candidate, credential, request, promptTokens, maxOutputTokens, stream, newConnection },
+        permit,
+      );
+    } catch (error) {
+      permit.end('given_up');
+      throw error;
+    }
   }
 
   #decide(candidate: Candidate, asking: Asking, again: Asking, failure: UpstreamFailure): Step {
@@ -243,36 +255,11 @@ function isDearer({ fallback }: Candidate): boolean {
   return fallback === 'dearer';
 }
 
-function giveUp(entry: Permit | CandidateRefusal): { readonly kind: 'cancelled' } {
-  if (entry.kind === 'permit') entry.end('given_up');
-  return { kind: 'cancelled' };
-}
-
 /** All attempts of a request share one deadline: each gets the time that the earlier ones left. */
 function boundTotal(candidate: Candidate, leftMs: number): Candidate {
   const { timeouts } = candidate;
   if (timeouts.totalMs <= leftMs) return candidate;
   return { ...candidate, timeouts: { ...timeouts, totalMs: Math.max(1, leftMs) } };
-}
-
-/** Releases the permit if the attempt could not be started, since no attempt would end it. */
-function start<A extends Attempt>(
-  { startAttempt, request, promptTokens, streamUpstream: stream }: RouteOptions<A>,
-  candidate: Candidate,
-  permit: Permit,
-  newConnection: boolean,
-): A {
-  const { credential } = permit;
-  const { maxOutputTokens } = candidate;
-  try {
-    return startAttempt(
-      { candidate, credential, request, promptTokens, maxOutputTokens, stream, newConnection },
-      permit,
-    );
-  } catch (error) {
-    permit.end('given_up');
-    throw error;
-  }
 }
 
 /** The candidate for a retry of the same upstream, with another credential if it has one. */

@@ -12,13 +12,13 @@ import type {
   ThinkingBlock,
   Turn,
 } from '../core/generation.ts';
-import { jsonKind } from '../core/json-kind.ts';
 import type { Catalog, Model } from '../core/model.ts';
 import type { UpstreamProfile } from '../core/profile.ts';
 import type { Candidate } from '../core/route.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
 import { LookupBudget, lookupsOf, precedingDigests } from '../reasoning/lookup.ts';
 import type { ReasoningStore } from '../reasoning/reasoning.ts';
+import { isWholeJson } from '../wire/tool-input.ts';
 
 /** In UTF-16 units, as much as a request body could carry. Longer thinking is not stored either. */
 const RESTORED_LENGTH_MAX = 2_097_152;
@@ -147,7 +147,7 @@ export function recordThinking(
       if (thinking.length() > THINKING_LENGTH_MAX) return;
       const written = callArguments.text();
       // A truncated call cannot be answered, so this turn will not come back.
-      if (finish === 'length' && jsonKind(written) === undefined) return;
+      if (finish === 'length' && !isWholeJson(written)) return;
       const reasoning = thinking.text();
       const restarts = attempt.droppedThinking?.() === true;
       const signed =

@@ -19,15 +19,13 @@ const CHUNK_BYTES_MIN = 256;
 /** A body up to this size is there within the time of a silent one at the least pace (`pace.ts`). */
 const SMALL_BODY_BYTES = 16_000;
 
-type BodyWait = { readonly deadlines: Deadlines };
-
 /**
  * Throws 413, 415 or 400, or what `room` throws. A declared length above the limit is refused
  * without reading; any other takes room as its bytes arrive.
  */
 export async function readBody(
   request: Request,
-  waiting: BodyWait,
+  deadlines: Deadlines,
   room: BodyBytes,
 ): Promise<ParsedBody> {
   requireJson(request.headers);
@@ -36,7 +34,9 @@ export async function readBody(
   if (declared > BODY_BYTES_MAX) throw new GatewayError('payload_too_large');
   // Reading chunks costs several promises for each of them.
   const isSmall = declared <= SMALL_BODY_BYTES;
-  const bytes = await (isSmall ? readSmall(request, waiting) : readChunks(request, waiting, room));
+  const bytes = await (isSmall
+    ? readSmall(request, deadlines)
+    : readChunks(request, deadlines, room));
   if (isSmall) room.take(bytes.length);
   const body = parseBody(bytes, SEED);
   discard(bytes);
@@ -51,12 +51,12 @@ export async function readBody(
 export async function beforeClosing(
   request: Request,
   response: Response,
-  waiting: BodyWait,
+  deadlines: Deadlines,
 ): Promise<Response> {
   if (request.bodyUsed) return response;
   if (isLast(request.headers) || isLast(response.headers)) {
     const reader = request.body?.getReader();
-    if (reader !== undefined) await dropRest(reader, waiting);
+    if (reader !== undefined) await dropRest(reader, deadlines);
   }
   return response;
 }
@@ -67,7 +67,7 @@ function isLast(headers: Headers): boolean {
 
 type Reader = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read' | 'cancel'>;
 
-async function dropRest(reader: Reader, { deadlines }: BodyWait): Promise<void> {
+async function dropRest(reader: Reader, deadlines: Deadlines): Promise<void> {
   const pace = new Pace(deadlines, () => stop(reader));
   try {
     for (let read = await reader.read(); !read.done; read = await reader.read()) {
@@ -103,7 +103,7 @@ function requireJson(headers: Headers): void {
   if (!known || !utf8) throw new GatewayError('unsupported_media_type');
 }
 
-function readSmall(request: Request, { deadlines }: BodyWait): Promise<Uint8Array> {
+function readSmall(request: Request, deadlines: Deadlines): Promise<Uint8Array> {
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
   const stopDeadline = deadlines.start(SILENCE_MS, () => reject(tooSlow()));
   request.bytes().then(
@@ -121,14 +121,14 @@ function readSmall(request: Request, { deadlines }: BodyWait): Promise<Uint8Arra
 
 async function readChunks(
   request: Request,
-  waiting: BodyWait,
+  deadlines: Deadlines,
   room: BodyBytes,
 ): Promise<Uint8Array> {
   const reader: Reader | undefined = request.body?.getReader();
   if (reader === undefined) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  const pace = new Pace(waiting.deadlines, () => stop(reader));
+  const pace = new Pace(deadlines, () => stop(reader));
   try {
     for (;;) {
       const { done, value } = await reader.read();
@@ -143,7 +143,7 @@ async function readChunks(
   } catch (error) {
     if (!(error instanceof GatewayError)) throw brokenOff();
     // The rest stays unread.
-    if (isLast(request.headers) && !pace.isLate) await dropRest(reader, waiting);
+    if (isLast(request.headers) && !pace.isLate) await dropRest(reader, deadlines);
     else stop(reader);
     throw error;
   } finally {

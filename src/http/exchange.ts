@@ -76,6 +76,11 @@ export type HandlerDependencies = {
 /** Seconds of silence of a client before the runtime closes its connection. */
 export const IDLE_TIMEOUT_SECONDS = 60;
 
+const STOPPING = 'The service is restarting. Nothing was charged. Retry with back-off.';
+const AWAY = 'The service cannot reach its books at the moment. Retry with back-off.';
+const ACCOUNT_STOPPED =
+  'The balance of this account is being checked, and new requests wait for that. Nothing was charged. Retry later, or ask the operator, whose log says more.';
+
 export type Load = {
   readonly requestsInFlight: number;
   readonly streamsOpen: number;
@@ -86,20 +91,18 @@ export type Load = {
 
 /** The part of the runtime's server that handlers use. */
 export type RuntimeServer = {
-  readonly requestIP: (request: Request) => { readonly address: string } | null;
+  /** Absent for sessions read by the dashboard, which know their address. */
+  readonly requestIP?: (request: Request) => { readonly address: string } | null;
   readonly timeout: (request: Request, seconds: number) => void;
 };
 
 /** Answers all requests below a path. */
 export type Mount = (request: Request, server: RuntimeServer | null) => Promise<Response>;
 
-/** For sessions read by the dashboard, the address does not come from the runtime. */
-type AskedServer = Pick<RuntimeServer, 'timeout'> & Partial<Pick<RuntimeServer, 'requestIP'>>;
-
 /** One request, as its handler sees it. */
 export class Exchange {
   readonly request: Request;
-  readonly server: AskedServer | null;
+  readonly server: RuntimeServer | null;
   readonly format: ClientFormat;
   readonly requestId: string;
   /** Unix milliseconds. */
@@ -113,7 +116,7 @@ export class Exchange {
   constructor(
     dependencies: HandlerDependencies,
     request: Request,
-    server: AskedServer | null,
+    server: RuntimeServer | null,
     format: ClientFormat,
     route: RouteName,
     requestId?: string,
@@ -170,7 +173,7 @@ export class Exchange {
 
   /** Call once. Throws 413, 415 or 400, or what `room` throws. */
   readBody(room: BodyBytes): Promise<ParsedBody> {
-    return readBody(this.request, this.dependencies, room);
+    return readBody(this.request, this.dependencies.deadlines, room);
   }
 }
 
@@ -183,7 +186,7 @@ export class GenerationExchange extends Exchange implements GenerationCall {
 
   protected override identified(facts: KeyFacts): KeyFacts {
     super.identified(facts);
-    if (this.dependencies.isStopped(facts.accountId)) throw accountStopped();
+    if (this.dependencies.isStopped(facts.accountId)) throw unavailable(ACCOUNT_STOPPED);
     return facts;
   }
 
@@ -222,7 +225,7 @@ export class PlaygroundExchange extends GenerationExchange {
 
 /** Throws if this process accepts no requests, permanently or at the moment. */
 export function requireServing(dependencies: HandlerDependencies): void {
-  if (dependencies.isRefusing()) throw dependencies.draining() ? stopping() : away();
+  if (dependencies.isRefusing()) throw unavailable(dependencies.draining() ? STOPPING : AWAY);
 }
 
 /** Turns a thrown value into the response of its request. */
@@ -237,36 +240,30 @@ export function refuse(
   const isAway = dependencies.isAway(cause);
   const onInternal = (): void => dependencies.onInternal(requestId, cause);
   if (isAway) onInternal();
-  const error = isAway ? away() : refusalOf(cause, onInternal);
+  const error = isAway ? unavailable(AWAY) : refusalOf(cause, onInternal);
   const response = respondError(error, requestId, format, allow);
   tally.answered(response.status, error.code);
-  if (tally.answer === undefined || tally.answer.counted)
-    noteRefusal(dependencies, exchange, error);
-  const closing = beforeClosing(request, response, dependencies);
+  // Other requests are in the books.
+  if (tally.answer === undefined || tally.answer.counted) {
+    const { code, message, caller } = error;
+    dependencies.noteRefusal({
+      ...{ requestId, at: exchange.startedAt, code, message },
+      route: tally.route,
+      accountId: tally.accountId ?? caller?.accountId,
+      keyId: tally.keyId ?? caller?.keyId,
+      model: tally.model,
+    });
+  }
+  const closing = beforeClosing(request, response, dependencies.deadlines);
   // Without a valid key: see `visits.ts`.
   const isOver = error.status === 401 && dependencies.countVisit(exchange.address()) !== undefined;
   return isOver ? Bun.sleep(LATE_MS).then(() => closing) : closing;
 }
 
-/** Other requests are in the books. */
-function noteRefusal(
-  dependencies: HandlerDependencies,
-  { requestId, startedAt, tally }: Exchange,
-  { code, message, caller }: GatewayError,
-): void {
-  dependencies.noteRefusal({
-    ...{ requestId, at: startedAt, code, message },
-    route: tally.route,
-    accountId: tally.accountId ?? caller?.accountId,
-    keyId: tally.keyId ?? caller?.keyId,
-    model: tally.model,
-  });
-}
-
 /** The network address of a client, as far as proxies can be trusted. */
 export function addressOf(
   request: Request,
-  server: AskedServer | null,
+  server: RuntimeServer | null,
   trustedProxies: NetworkSet,
 ): string {
   const forwarded = request.headers.get('x-forwarded-for');
@@ -274,28 +271,10 @@ export function addressOf(
 }
 
 /** Empty if the runtime does not know it. */
-export function socketAddressOf(
-  request: Request,
-  server: Partial<Pick<RuntimeServer, 'requestIP'>> | null,
-): string {
+export function socketAddressOf(request: Request, server: RuntimeServer | null): string {
   return server?.requestIP?.(request)?.address ?? '';
 }
 
-function stopping(): GatewayError {
-  return new GatewayError('provider_unavailable', {
-    message: 'The service is restarting. Nothing was charged. Retry with back-off.',
-  });
-}
-
-function away(): GatewayError {
-  return new GatewayError('provider_unavailable', {
-    message: 'The service cannot reach its books at the moment. Retry with back-off.',
-  });
-}
-
-function accountStopped(): GatewayError {
-  return new GatewayError('provider_unavailable', {
-    message:
-      'The balance of this account is being checked, and new requests wait for that. Nothing was charged. Retry later, or ask the operator, whose log says more.',
-  });
+function unavailable(message: string): GatewayError {
+  return new GatewayError('provider_unavailable', { message });
 }

@@ -22,23 +22,19 @@ export const SILENCE_MS = 2_000;
 /** One for each body that is read in chunks. Call `end` when it has arrived. */
 export class Pace implements Deadline {
   at: number;
+  isLate = false;
   readonly #deadlines: Deadlines;
   readonly #onLate: () => void;
   /** The last checks, the oldest first, and what had arrived by then. */
   readonly #marks: { readonly at: number; readonly bytes: number }[] = [];
   #bytes = 0;
   #isDoubted = false;
-  #isLate = false;
 
   constructor(deadlines: Deadlines, onLate: () => void) {
     this.#deadlines = deadlines;
     this.#onLate = onLate;
     this.at = deadlines.now();
     this.#mark();
-  }
-
-  get isLate(): boolean {
-    return this.#isLate;
   }
 
   add(bytes: number): void {
@@ -58,7 +54,7 @@ export class Pace implements Deadline {
       this.#isDoubted = true;
       this.#wait(SECOND_LOOK_MS);
     } else {
-      this.#isLate = true;
+      this.isLate = true;
       this.#onLate();
     }
   }

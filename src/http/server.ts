@@ -77,14 +77,12 @@ export function startConsole(
   const app = new Elysia({ strictPath: true, handler: { standardHostname: false } })
     .onError(() => new Response(null, { status: 404 }))
     .get('/', () => new Response(null, { status: 302, headers: { location: '/operator' } }))
-    .all('/operator', ({ request, server }) => pages(request, server), { parse: 'none' })
-    .all('/operator/docs', ({ request, server }) => docs(request, server), { parse: 'none' })
-    .all('/operator/docs/*', ({ request, server }) => docs(request, server), { parse: 'none' })
-    .all('/operator/*', ({ request, server }) => pages(request, server), { parse: 'none' })
     .get('/healthz', () => Response.json({ status: 'ok', version }))
-    .get('/readyz', ({ request, server }) => ready(request, server))
-    .get('/metrics', ({ request, server }) => metrics(request, server))
+    .get('/readyz', answeredBy(ready))
+    .get('/metrics', answeredBy(metrics))
     .all('/*', () => new Response(null, { status: 404 }), { parse: 'none' });
+  mountBelow(app, '/operator', pages);
+  mountBelow(app, '/operator/docs', docs);
   return listening(app, address);
 }
 
@@ -125,6 +123,17 @@ type Asked = {
 
 type RouteHandler = (asked: Asked) => Response | Promise<Response>;
 
+function answeredBy(mount: Mount): RouteHandler {
+  return ({ request, server }) => mount(request, server);
+}
+
+/** Answers a path and all below it. */
+function mountBelow(app: AnyElysia, path: string, mount: Mount): void {
+  for (const each of [path, `${path}/*`]) {
+    app.all(each, ({ request, server }) => mount(request, server), { parse: 'none' });
+  }
+}
+
 function createApp(dependencies: ServerDependencies) {
   const site = bounded(dependencies, dependencies.site);
   const dashboard = bounded(dependencies, dependencies.dashboard);
@@ -141,18 +150,14 @@ function createApp(dependencies: ServerDependencies) {
   for (const { name, method, path } of ROUTES) {
     app.route(method, path.replace(':model', '*'), handlers[name], { parse: 'none' });
   }
-  return (
-    app
-      .all('/dashboard', ({ request, server }) => dashboard(request, server), { parse: 'none' })
-      .all('/dashboard/*', ({ request, server }) => dashboard(request, server), { parse: 'none' })
-      .all('/docs', ({ request, server }) => docs(request, server), { parse: 'none' })
-      .all('/docs/*', ({ request, server }) => docs(request, server), { parse: 'none' })
-      // The path of a base URL that lacks /v1, too.
-      .get('/models', ({ request, server }) =>
-        isBrowser(request) ? site(request, server) : elsewhere(request, server),
-      )
-      .all('/*', ({ request, server }) => elsewhere(request, server), { parse: 'none' })
-  );
+  mountBelow(app, '/dashboard', dashboard);
+  mountBelow(app, '/docs', docs);
+  // `/models` is the path of a base URL that lacks /v1, too.
+  return app
+    .get('/models', ({ request, server }) =>
+      isBrowser(request) ? site(request, server) : elsewhere(request, server),
+    )
+    .all('/*', answeredBy(elsewhere), { parse: 'none' });
 }
 
 /** Whether a person opens the address: programs accept anything, or JSON. */
@@ -165,7 +170,6 @@ function handlersOf(
   serverOf: () => RuntimeServer | null,
 ): Readonly<Record<ApiRoute, RouteHandler>> {
   const { version } = dependencies;
-  const openapi = bounded(dependencies, dependencies.openapi);
   const site = bounded(dependencies, dependencies.site);
   const health = paced(dependencies, async () => Response.json({ status: 'ok', version }));
   const { ready, metrics } = probesOf(dependencies);
@@ -174,6 +178,10 @@ function handlersOf(
   // The framework defines a property on each request for handlers that take its server.
   const opened = (request: Request, format: ClientFormat, route: RouteName) =>
     new GenerationExchange(dependencies, request, serverOf(), format, route);
+  const list =
+    (route: RouteName, show: Parameters<typeof answerList>[2]): RouteHandler =>
+    ({ request, server }) =>
+      answerList(dependencies, open(request, server, route), show);
 
   return {
     chat_completions: ({ request }) =>
@@ -197,17 +205,15 @@ function handlersOf(
         showModel(lists, facts, operator, decodePart(name) ?? ''),
       );
     },
-    api_keys: ({ request, server }) =>
-      answerList(dependencies, open(request, server, 'api_keys'), listKeys),
-    account: ({ request, server }) =>
-      answerList(dependencies, open(request, server, 'account'), showAccount),
+    api_keys: list('api_keys', listKeys),
+    account: list('account', showAccount),
     receipt: ({ request, server, params }) =>
       answerList(dependencies, open(request, server, 'receipt'), (lists, facts) =>
         showBill(lists, facts, params['request_id'] ?? ''),
       ),
-    health: ({ request, server }) => health(request, server),
-    ready: ({ request, server }) => ready(request, server),
-    openapi: ({ request, server }) => openapi(request, server),
+    health: answeredBy(health),
+    ready: answeredBy(ready),
+    openapi: answeredBy(bounded(dependencies, dependencies.openapi)),
     service: ({ request, server }) =>
       isBrowser(request)
         ? site(request, server)
@@ -216,6 +222,6 @@ function handlersOf(
             { headers: { vary: 'accept' } },
           ),
     service_head: () => new Response(null),
-    metrics: ({ request, server }) => metrics(request, server),
+    metrics: answeredBy(metrics),
   };
 }

@@ -136,7 +136,7 @@ export type Settlement = {
   readonly available: Micro;
   /** This loss raised the account's unpaid charges above the bound (`core/exposure.ts`). */
   readonly restricted?: true;
-  /** It cost nothing, and the books have no row of it (`unpaid-rows.ts`). */
+  /** It cost nothing, and the books have no row of it (`memory.ts`). */
   readonly counted?: true;
 };
 

@@ -3,6 +3,7 @@
 // the changes on the condition that the rows are as they were read. So the database decides; the
 // cache only saves reads.
 
+import { DAY_MS } from '../core/calendar.ts';
 import { addToExposure, type Exposure, NO_EXPOSURE } from '../core/exposure.ts';
 import type { BudgetSpend } from '../core/key-budget.ts';
 import { add, type Micro, subtract, ZERO } from '../core/money.ts';
@@ -12,7 +13,6 @@ import type { auditEvents } from '../store/tables.ts';
 import type { CodeRow } from './codes.ts';
 import type { RecoverCommand } from './contract.ts';
 import type { Names } from './names.ts';
-import { UnpaidRows } from './unpaid-rows.ts';
 
 export type BalanceRow = typeof money.balances.$inferSelect;
 export type OpenHoldRow = typeof money.openHolds.$inferSelect;
@@ -213,5 +213,31 @@ export class Changes {
 
   change(hold: OpenHold): void {
     if (!this.opened.has(hold)) this.changed.add(hold);
+  }
+}
+
+/** Rows of an account in a UTC day. */
+export const UNPAID_ROWS_MAX = 500;
+
+/** Above this many accounts, their counts begin again. */
+const UNPAID_ACCOUNTS_MAX = 10_000;
+
+/**
+ * Bounds the rows of requests that cost nothing: rows stay for ever, and a customer can make
+ * requests fail at will.
+ */
+class UnpaidRows {
+  readonly #taken = new Map<number, number>();
+  #day = 0;
+
+  /** Takes a row of an account, by its number. Returns false if the day has none left. */
+  take(account: number, nowMs: number): boolean {
+    const day = Math.floor(nowMs / DAY_MS);
+    if (day !== this.#day || this.#taken.size > UNPAID_ACCOUNTS_MAX) this.#taken.clear();
+    this.#day = day;
+    const taken = this.#taken.get(account) ?? 0;
+    if (taken >= UNPAID_ROWS_MAX) return false;
+    this.#taken.set(account, taken + 1);
+    return true;
   }
 }

@@ -101,15 +101,17 @@ export function createRefusalList({ db }: Pick<Database, 'db'>) {
 /** Only callers without an account. */
 export const NO_ACCOUNT = '';
 
+/** Whose refusals; undefined for all. */
+export function ownedBy(accountId: string | undefined): SQL | undefined {
+  if (accountId === NO_ACCOUNT) return isNull(refusedRequests.accountId);
+  return accountId === undefined ? undefined : eq(refusedRequests.accountId, accountId);
+}
+
 function conditions(filter: RefusalFilter): (SQL | undefined)[] {
   const { accountId, keyId, model, code, statuses, fromMs, untilMs } = filter;
   const { at, status } = refusedRequests;
   return [
-    accountId === undefined
-      ? undefined
-      : accountId === NO_ACCOUNT
-        ? isNull(refusedRequests.accountId)
-        : eq(refusedRequests.accountId, accountId),
+    ownedBy(accountId),
     keyId === undefined ? undefined : eq(refusedRequests.keyId, keyId),
     model === undefined ? undefined : eq(refusedRequests.model, model),
     code === undefined ? undefined : eq(refusedRequests.code, code),

@@ -1,11 +1,12 @@
 // Removes refused requests that are older than a week, and the oldest of accounts that have more
 // than their share.
 
-import { and, count, desc, eq, isNull, lt, lte } from 'drizzle-orm';
+import { and, count, desc, lt, lte } from 'drizzle-orm';
 import { DAY_MS } from '../core/calendar.ts';
 import type { Database } from '../store/contract.ts';
 import { refusedRequests } from '../store/refused-tables.ts';
 import { sweepTable } from '../store/sweep.ts';
+import { NO_ACCOUNT, ownedBy } from './list.ts';
 
 export const KEPT_MS = 7 * DAY_MS;
 
@@ -41,10 +42,7 @@ async function removeOldest(
   kept: number,
 ): Promise<void> {
   const { at } = refusedRequests;
-  const isOwn =
-    accountId === null
-      ? isNull(refusedRequests.accountId)
-      : eq(refusedRequests.accountId, accountId);
+  const isOwn = ownedBy(accountId ?? NO_ACCOUNT);
   const first = await db
     .select({ at })
     .from(refusedRequests)

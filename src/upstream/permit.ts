@@ -123,14 +123,13 @@ export class Permit {
       credentials.limited(this.#lease, failure.retryAfterMs ?? coolDownMs, nowMs);
     } else if (isAgainst(upstream, failure)) {
       const { retryAfterMs = 0 } = failure;
-      const opened = this.#breakers.failed(this.#pass, {
+      this.#breakers.failed(this.#pass, {
         nowMs,
         coolDownMs,
         afterContent: this.#hasAnswered,
         repeated: this.#isRepeat,
         ...(retryAfterMs > SHORT_DELAY_MS ? { retryAfterMs } : {}),
       });
-      if (opened) alert({ kind: 'breaker_opened', upstream: upstream.id, model: model.slug });
     }
     this.#node.settleDoubts(this.#candidate, this.#lease.credential);
   }

@@ -5,7 +5,7 @@
 import { isIP } from 'node:net';
 import { withTimeout } from '../async/timeout.ts';
 import type { UpstreamFailure } from '../core/failure.ts';
-import { isLinkLocal } from '../core/link-local.ts';
+import { isLinkLocal } from '../core/private-address.ts';
 import { putLast } from '../core/recent.ts';
 
 /** In the order of the system's resolver, best first. */

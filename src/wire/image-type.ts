@@ -12,15 +12,6 @@ const SIGNATURES = [
   ['UklGR', 'image/webp'],
 ] as const;
 
-/** The types that servers accept, by the names that clients use. */
-const MEDIA_TYPES: ReadonlyMap<string, string> = new Map([
-  ['image/png', 'image/png'],
-  ['image/jpeg', 'image/jpeg'],
-  ['image/jpg', 'image/jpeg'],
-  ['image/gif', 'image/gif'],
-  ['image/webp', 'image/webp'],
-]);
-
 /** The length of a type with its parameters, such as the name of a file. */
 const HEADER_LENGTH_MAX = 256;
 
@@ -44,7 +35,8 @@ export function sniffImageType(base64: string): string | undefined {
 
 /** The name that servers use for a declared type; undefined if they accept no such images. */
 export function imageTypeOf(declared: string): string | undefined {
-  return MEDIA_TYPES.get(declared.toLowerCase());
+  const type = declared.toLowerCase().replace(/^image\/jpg$/, 'image/jpeg');
+  return SIGNATURES.some(([, known]) => known === type) ? type : undefined;
 }
 
 export type DataUrl = {
@@ -95,10 +87,9 @@ export function hostOf(url: string): string | undefined {
 
 /** Whether any image is an address. */
 export function hasImageAddress(turns: readonly Turn[]): boolean {
-  for (const turn of turns) {
-    if (turn.role !== 'user') continue;
-    for (const part of turn.parts)
-      if (part.kind === 'image' && isImageAddress(part.url)) return true;
-  }
-  return false;
+  return turns.some(
+    (turn) =>
+      turn.role === 'user' &&
+      turn.parts.some((part) => part.kind === 'image' && isImageAddress(part.url)),
+  );
 }

@@ -3,7 +3,7 @@
 
 import { Database } from 'bun:sqlite';
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { UNPAID_ROWS_MAX } from '../../src/ledger/unpaid-rows.ts';
+import { UNPAID_ROWS_MAX } from '../../src/ledger/memory.ts';
 import { openBooks } from '../support/books.ts';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
 import { generate, generateStream } from '../support/client.ts';

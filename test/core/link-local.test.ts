@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { isLinkLocal } from '../../src/core/link-local.ts';
+import { isLinkLocal } from '../../src/core/private-address.ts';
 
 describe('refused as an upstream', () => {
   test.each([

@@ -6,7 +6,7 @@ import { getTableConfig, type SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { DAY_MS } from '../../src/core/calendar.ts';
 import { requestIdOf } from '../../src/core/id.ts';
 import { micro, tokenCount, usdRate, ZERO } from '../../src/core/money.ts';
-import { UNPAID_ROWS_MAX } from '../../src/ledger/unpaid-rows.ts';
+import { UNPAID_ROWS_MAX } from '../../src/ledger/memory.ts';
 import { openHolds, requests } from '../../src/store/money-tables.ts';
 import { ledgerEntries } from '../../src/store/money-views.ts';
 import { describeOnEachDatabase, tamper, temporaryDirectory } from '../support/database.ts';

@@ -65,11 +65,12 @@ describe('what a failure counts against', () => {
     'server_error',
     'malformed',
     'cut',
-  ])('%s: the upstream, for this model alone', (kind) => {
+  ])('%s: the upstream, for this model alone', async (kind) => {
     const other = { ...A, model: at('other').model };
-    const { health, alerts } = rig(A, other);
+    const { health, alerts, probes } = rig(A, other);
     for (let turn = 0; turn < 5; turn += 1) permit(health, A).end(failed(kind));
     expect(refusalOf(health, A)).toBe(BREAKER_OPEN);
+    await probes.answer(failed(kind));
     expect(refusalOf(health, other)).toBe('permit');
     expect(alerts).toEqual([{ kind: 'breaker_opened', upstream: 'a', model: 'a' }]);
   });
@@ -210,16 +211,24 @@ test('who waited while the upstream began to fail is not let in, and takes no pl
   expect(health.states()[0]?.inFlight).toBe(0);
 });
 
-test('what operators see', () => {
+test('what operators see', async () => {
   const two = at('a', { credentials: keys('1', '2') });
   const busy = at('b');
-  const { health, time } = rig(two, busy, at('idle'));
-  permit(health, two).end(failed('credential', { status: 402 }));
+  const { health, time, probes } = rig(busy, two, at('idle'));
   permit(health, busy).end(failed('overloaded', { retryAfterMs: 7_000 }));
+  await probes.answer(failed('overloaded', { retryAfterMs: 7_000 }));
+  permit(health, two).end(failed('credential', { status: 402 }));
   permit(health, two);
   time.advance(1_000);
   const ok = { id: '1', state: 'ok' } as const;
   expect(health.states()).toEqual([
+    {
+      upstream: 'b',
+      inFlight: 0,
+      queued: 0,
+      credentials: [ok],
+      models: [{ model: 'b', breaker: 'open', untilMs: WALL + 7_000 }],
+    },
     {
       upstream: 'a',
       inFlight: 1,
@@ -231,13 +240,6 @@ test('what operators see', () => {
       models: [{ model: 'a', breaker: 'closed' }],
     },
     {
-      upstream: 'b',
-      inFlight: 0,
-      queued: 0,
-      credentials: [ok],
-      models: [{ model: 'b', breaker: 'open', untilMs: WALL + 7_000 }],
-    },
-    {
       upstream: 'idle',
       inFlight: 0,
       queued: 0,
@@ -246,7 +248,7 @@ test('what operators see', () => {
     },
   ]);
   time.advance(6_000);
-  expect(health.states()[1]?.models).toEqual([{ model: 'b', breaker: 'half_open' }]);
+  expect(health.states()[0]?.models).toEqual([{ model: 'b', breaker: 'half_open' }]);
 });
 
 describe('a new catalog', () => {

@@ -77,7 +77,7 @@ describe.concurrent('an upstream that fails', () => {
         ['well', 'serves'],
       ],
     ]);
-    expect(await breakerOf('resting')).toBe('open');
+    await waitUntil(async () => (await breakerOf('resting')) === 'open');
     expect((await stateOf('resting'))['warnings']).toEqual(['upstream resting fails for resting']);
   });
 
