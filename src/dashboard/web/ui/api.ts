@@ -5,6 +5,10 @@ import { signal } from '@preact/signals';
 import { language, t } from '../text/t.ts';
 import { nextQuery, type SignedOutReason } from './next.ts';
 
+/**
+ * For the codes of errors. The server's own messages say more, but in English alone, so these replace
+ * them in other languages.
+ */
 const SENTENCES: Readonly<Record<string, string>> = {
   account_blocked: t('This account is blocked. Contact the operator.'),
   account_inactive: t('This account is not active. Contact the operator.'),

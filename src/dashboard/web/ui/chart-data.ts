@@ -91,6 +91,11 @@ export function pointLabel(
     : at.toLocaleTimeString(locale, { hour: '2-digit', minute: '2-digit' });
 }
 
+// The colours of things that charts compare: models, keys, end users. A name has the same colour on
+// every page and in every period. Its hash selects the colour; where another name has it already,
+// the next free one is taken and remembered in this browser. Without storage, each has that of its
+// hash.
+
 const COLOURS = 10;
 const STORED_AS = 'tollgate-chart-colours';
 const KEPT_MAX = 200;
