@@ -3,10 +3,11 @@
 // passed in. Requests use the snapshot with which they began.
 
 import { hash } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import type { Catalog } from '../core/model.ts';
-import type { Logo } from '../core/service.ts';
+import type { Logo, LogoType } from '../core/service.ts';
 import { loadCatalog } from './catalog.ts';
-import { readLogo } from './logo.ts';
 import { CatalogError, type FoundCatalog } from './source.ts';
 
 export type LoadedCatalog = Pick<FoundCatalog, 'origin' | 'path'> & {
@@ -97,4 +98,48 @@ function statusOf(loaded: LoadedCatalog, version: number, loadedAt: number): Cat
 function requireFile(loaded: LoadedCatalog, next: LoadedCatalog): void {
   if (loaded.origin === 'built-in' || next.origin === 'file') return;
   throw new CatalogError([`${loaded.path} no longer exists. Put it back, or restart the server.`]);
+}
+
+/** A larger logo delays the first page of every visitor. */
+// A logo is checked by its content, because browsers trust neither its size nor its name, and customers
+// see the result.
+
+const LOGO_BYTES_MAX = 262_144;
+
+const EXTENSIONS: Readonly<Record<LogoType, string>> = {
+  'image/svg+xml': 'svg',
+  'image/png': 'png',
+  'image/webp': 'webp',
+};
+
+/** Throws `CatalogError` for a file that is missing, too large, or not what its name says. */
+function readLogo(catalogPath: string, file: string): Logo {
+  const path = join(dirname(catalogPath), file);
+  const refused = (text: string) =>
+    new CatalogError([`${basename(catalogPath)}: service.logo: ${text}`]);
+  const bytes = read(path, refused);
+  const type = typeOf(bytes);
+  if (type === undefined || !path.endsWith(`.${EXTENSIONS[type]}`)) {
+    throw refused('must be an SVG, PNG or WebP image with the extension of its kind');
+  }
+  return { path, name: `logo-${Bun.hash(bytes).toString(36)}.${EXTENSIONS[type]}`, type, bytes };
+}
+
+function read(path: string, refused: (text: string) => CatalogError): Uint8Array<ArrayBuffer> {
+  try {
+    const { size } = statSync(path);
+    if (size <= LOGO_BYTES_MAX) return new Uint8Array(readFileSync(path));
+  } catch {
+    throw refused('names a file that cannot be read; put it beside the catalog');
+  }
+  throw refused(`must be a file of at most ${LOGO_BYTES_MAX.toLocaleString('en-US')} bytes`);
+}
+
+function typeOf(bytes: Uint8Array): LogoType | undefined {
+  const start = Buffer.from(bytes.subarray(0, 1_024)).toString('latin1');
+  if (start.startsWith('\x89PNG\r\n\x1a\n')) return 'image/png';
+  if (start.startsWith('RIFF') && start.startsWith('WEBP', 8)) return 'image/webp';
+  return /^(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)*<svg[\s>]/.test(start)
+    ? 'image/svg+xml'
+    : undefined;
 }

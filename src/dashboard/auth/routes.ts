@@ -1,16 +1,32 @@
 // The sign-in routes of the two applications.
 
+import { Type } from '@sinclair/typebox';
 import { isoTime } from '../../core/calendar.ts';
 import { formatDecimal, MICRO_DECIMALS } from '../../core/money.ts';
 import { permissionsOf } from '../../core/role.ts';
 import type { Account } from '../../identity/accounts.ts';
+import type { SignIn } from '../../identity/sign-in/contract.ts';
 import type { SignUpMode } from '../../identity/sign-in/dependencies.ts';
 import type { SignedIn, SignedInCustomer, SignedInOperator } from '../../identity/signed-in.ts';
 import type { DashboardDependencies } from '../dependencies.ts';
-import { publicRoute, type Route } from '../edge/route.ts';
-import type { SessionAccountRecord, SessionRecord, SessionUserRecord } from '../records/auth.ts';
-import { customerRoutes } from './customer.ts';
-import { type AuthDependencies, provenUntil } from './http.ts';
+import { publicRoute, type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
+import type {
+  DeletionRecord,
+  MailedRecord,
+  MailMode,
+  SessionAccountRecord,
+  SessionRecord,
+  SessionUserRecord,
+} from '../records/auth.ts';
+import {
+  type AuthDependencies,
+  EMAIL,
+  PASSWORD,
+  provenUntil,
+  signInResponse,
+  TOKEN,
+  visitOf,
+} from './http.ts';
 import { sharedRoutes } from './shared.ts';
 
 export function customerAuthRoutes(
@@ -87,4 +103,42 @@ function whoRoute<Who extends SignedIn>(
       return { object: 'session', ...facts, mail: mailMode, usd_per_million, user };
     },
   });
+}
+
+/** For customers only. The response to a sign-up does not reveal whether the address is taken. */
+function customerRoutes(
+  { customer }: SignIn,
+  mailMode: MailMode,
+): readonly (Route<SignedInCustomer> | Route<undefined>)[] {
+  return [
+    publicRoute({
+      method: 'POST',
+      path: '/auth/signup',
+      body: { email: EMAIL, password: PASSWORD, invite: Type.Optional(TOKEN) },
+      async handle(call): Promise<MailedRecord> {
+        await customer.signUp(call.body, visitOf(call));
+        return { object: 'mailed', mail: mailMode };
+      },
+    }),
+    publicRoute({
+      method: 'POST',
+      path: '/auth/verify-email',
+      body: { token: TOKEN, password: PASSWORD },
+      handle: async (call) => signInResponse(await customer.verifyEmail(call.body, visitOf(call))),
+    }),
+    stepUpRoute<SignedInCustomer>({
+      method: 'POST',
+      path: '/auth/deletion',
+      handle: async (call): Promise<DeletionRecord> => ({
+        object: 'deletion',
+        due_at: isoTime(await customer.askDeletion(call.who, visitOf(call))),
+      }),
+    }),
+    sessionRoute<SignedInCustomer>({
+      method: 'DELETE',
+      path: '/auth/deletion',
+      standings: ['pending_deletion'],
+      handle: (call) => customer.takeDeletionBack(call.who, visitOf(call)),
+    }),
+  ];
 }

@@ -14,9 +14,8 @@ import type { CustomerRoutes } from '../edge/route.ts';
 import { readSpan, SPAN_QUERY } from '../period.ts';
 import { type OwnDependencies, readRoute } from './account.ts';
 import { behind, type createExports } from './exports.ts';
-import { keyNames } from './key-names.ts';
-import { ledgerCsv } from './ledger-csv.ts';
-import { CSV_TYPE } from './requests-csv.ts';
+import { type KeyName, keyNames } from './key-names.ts';
+import { CSV_TYPE, csvCell } from './requests-csv.ts';
 
 /** `movements` are entries without a request: top-ups, codes and adjustments. */
 const ONLY = { only: Type.Optional(Type.Literal('movements')) };
@@ -108,4 +107,43 @@ export function entryRecord(receipt: AccountReceipt, usdPerMillion: UsdRate) {
     /** Behind it, including reserved amounts. */
     balance: formatTokens(receipt.posted),
   };
+}
+
+type Facts = { readonly nameOf: KeyName; readonly usdPerMillion: UsdRate };
+
+type Column = readonly [name: string, value: (entry: LedgerEntry, facts: Facts) => string];
+
+/** Amounts are plain decimals, which never start a formula: a minus is followed by digits only. */
+const COLUMNS: readonly Column[] = [
+  ['sequence', ({ sequence }) => String(sequence)],
+  ['at', ({ at }) => csvCell(isoTime(at))],
+  ['kind', ({ kind }) => csvCell(kind)],
+  ['id', ({ id }) => csvCell(id)],
+  ['key_id', ({ keyId }) => csvCell(keyId ?? '')],
+  ['key_name', ({ keyId }, { nameOf }) => csvCell(keyId === null ? '' : nameOf(keyId))],
+  ['model', ({ model }) => csvCell(model ?? '')],
+  ['svc_tokens', ({ amount }) => formatTokens(amount)],
+  ['usd', ({ amount }, { usdPerMillion }) => formatUsd(amount, usdPerMillion)],
+  ['svc_tokens_balance', ({ posted }) => formatTokens(posted)],
+  ['usd_balance', ({ posted }, { usdPerMillion }) => formatUsd(posted, usdPerMillion)],
+];
+
+/** The header, then one page of entries at a time, which may be empty. */
+export async function* ledgerCsv(
+  pages: AsyncIterable<readonly LedgerEntry[]>,
+  {
+    readNames,
+    usdPerMillion,
+  }: {
+    readonly readNames: (keyIds: Iterable<string>) => Promise<KeyName>;
+    readonly usdPerMillion: UsdRate;
+  },
+): AsyncGenerator<string, void, undefined> {
+  yield `${COLUMNS.map(([name]) => csvCell(name)).join(',')}\r\n`;
+  for await (const entries of pages) {
+    const nameOf = await readNames(entries.flatMap(({ keyId }) => keyId ?? []));
+    const facts = { nameOf, usdPerMillion };
+    const lines = entries.map((entry) => COLUMNS.map(([, value]) => value(entry, facts)).join(','));
+    yield lines.map((line) => `${line}\r\n`).join('');
+  }
 }

@@ -1,12 +1,24 @@
-// Four eyes in the console: what waits for a second operator, and the decision about it.
+// Changes of a balance in the console, what waits for a second operator, and the decision about it.
 
 import { Type } from '@sinclair/typebox';
 import type { Actor } from '../../identity/audit.ts';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
+import { listMovements } from '../../ledger/receipt-list.ts';
+import { readAccount } from '../../operations/account-records.ts';
 import { approvalRecord, listApprovals } from '../../operations/approval-records.ts';
-import { type Approver, approve, createApprovedCodes, reject } from '../../operations/approvals.ts';
+import {
+  type Approver,
+  approve,
+  askMovement,
+  createApprovedCodes,
+  needsApproval,
+  reject,
+  totalOf,
+} from '../../operations/approvals.ts';
+import { movedRecord, moveMoney, movementRecord } from '../../operations/movements.ts';
 import { type List, numberedList, PAGE_QUERY } from '../edge/page.ts';
-import { type OperatorRoutes, stepUpRoute, viewRoute } from '../edge/route.ts';
+import { type OperatorRoutes, oneOf, stepUpRoute, viewRoute } from '../edge/route.ts';
+import type { MovedRecord, MovementRecord } from '../records/operator-account.ts';
 import type { ApprovalRecord, CreatedCodesRecord } from '../records/operator-lists.ts';
 import { changeOf, type PeopleDependencies, partsOf } from './dependencies.ts';
 
@@ -65,4 +77,48 @@ export function approverOf(
   actor: Actor,
 ): Approver {
   return { userId, change: changeOf(dependencies, actor) };
+}
+
+/**
+ * The page creates a movement's id when its dialog opens, so a double click books once; the response
+ * says whether it was booked now.
+ */
+export function movementRoutes(dependencies: PeopleDependencies): OperatorRoutes {
+  const parts = partsOf(dependencies);
+  return [
+    viewRoute({
+      path: '/accounts/:id/movements',
+      query: PAGE_QUERY,
+      async handle({ param, query }): Promise<List<MovementRecord>> {
+        const { id } = await parts.accounts.get(param('id'));
+        return numberedList(
+          query,
+          (page) => listMovements(parts.database.db, id, page),
+          movementRecord,
+          ({ sequence }) => sequence,
+        );
+      },
+    }),
+    stepUpRoute({
+      method: 'POST',
+      path: '/accounts/:id/movements',
+      permission: 'money.move',
+      body: {
+        id: Type.String({ maxLength: 200 }),
+        kind: oneOf(['credit', 'grant', 'adjustment']),
+        amount: Type.String({ maxLength: 60 }),
+        reason: Type.String({ maxLength: 1_000 }),
+      },
+      async handle({ param, body, actor, who }): Promise<MovedRecord | ApprovalRecord> {
+        const account = await parts.accounts.get(param('id'));
+        if (needsApproval(totalOf(body.kind, body.amount), dependencies.fourEyesAbove)) {
+          const asked = { ...body, accountId: account.id };
+          const row = await askMovement(approverOf(dependencies, who, actor), asked);
+          return approvalRecord(row, parts.clock());
+        }
+        const moved = await moveMoney(parts, { ...body, account }, actor);
+        return { ...movedRecord(moved), account: await readAccount(parts, account.id) };
+      },
+    }),
+  ];
 }

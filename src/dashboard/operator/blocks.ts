@@ -6,9 +6,9 @@ import { type ListedBlock, listBlocks } from '../../identity/block-list.ts';
 import { addBlock, blockRecord, removeBlock } from '../../operations/blocks.ts';
 import { type List, numberedList, PAGE_QUERY } from '../edge/page.ts';
 import { type OperatorRoutes, oneOf, stepUpRoute, viewRoute } from '../edge/route.ts';
+import { readFuture } from '../period.ts';
 import type { BlockRecord, ListedBlockRecord } from '../records/operator-lists.ts';
 import { type PeopleDependencies, partsOf } from './dependencies.ts';
-import { readFuture } from './expiry.ts';
 
 const KIND = oneOf(['account', 'key', 'network']);
 

@@ -7,10 +7,10 @@ import { askCodes, needsApproval, totalOf } from '../../operations/approvals.ts'
 import { CODE_COUNT_MAX, codeRecord, createNewCodes, revokeCode } from '../../operations/codes.ts';
 import { type List, sortedList, sortedQuery } from '../edge/page.ts';
 import { type OperatorRoutes, stepUpRoute, viewRoute } from '../edge/route.ts';
+import { readFuture } from '../period.ts';
 import type { ApprovalRecord, CodeRecord, CreatedCodesRecord } from '../records/operator-lists.ts';
 import { approverOf } from './approvals.ts';
 import { type PeopleDependencies, partsOf } from './dependencies.ts';
-import { readFuture } from './expiry.ts';
 
 export function codeRoutes(dependencies: PeopleDependencies): OperatorRoutes {
   const parts = partsOf(dependencies);

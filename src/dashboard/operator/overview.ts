@@ -1,10 +1,16 @@
-// The start page of the console and its live feed, the same for all operators.
+// The start page of the console and its live feed, the same for all operators; alerts; and the nodes.
 
+import { Type } from '@sinclair/typebox';
 import { isoTime } from '../../core/calendar.ts';
+import { acknowledgeAlert, alertRecord, listAlerts } from '../../operations/alerts.ts';
 import type { MachineDependencies } from '../dependencies.ts';
 import { createFeeds } from '../edge/feed.ts';
-import { type OperatorRoutes, viewRoute } from '../edge/route.ts';
-import type { OperatorOverviewRecord } from '../records/operator-server.ts';
+import { type List, wholeList } from '../edge/page.ts';
+import { type OperatorRoutes, sessionRoute, viewRoute } from '../edge/route.ts';
+import { readTime } from '../period.ts';
+import type { NodeRecord } from '../records/operator-node.ts';
+import type { AlertRecord, OperatorOverviewRecord } from '../records/operator-server.ts';
+import { changeOf } from './dependencies.ts';
 import { machineReader } from './server.ts';
 
 export function overviewRoutes(dependencies: MachineDependencies): OperatorRoutes {
@@ -26,4 +32,59 @@ export function overviewRoutes(dependencies: MachineDependencies): OperatorRoute
       handle: (call) => feeds.open(call, { key: call.who.userId, start: () => read }),
     }),
   ];
+}
+
+export function alertRoutes(dependencies: MachineDependencies): OperatorRoutes {
+  const { store, machine } = dependencies;
+  return [
+    viewRoute({
+      path: '/alerts',
+      quiet: true,
+      async handle(): Promise<List<AlertRecord>> {
+        await machine.storeAlerts();
+        return wholeList((await listAlerts(store.database)).map(alertRecord));
+      },
+    }),
+    sessionRoute({
+      method: 'POST',
+      path: '/alerts/:id/acknowledge',
+      permission: 'alerts.acknowledge',
+      /** `last_at` of the alert as it was shown. */
+      body: { last_at: Type.String({ maxLength: 40 }) },
+      async handle({ param, body, actor }): Promise<AlertRecord> {
+        const lastAt = readTime(body.last_at, 'last_at', 'body');
+        return alertRecord(
+          await acknowledgeAlert(changeOf(dependencies, actor), param('id'), lastAt),
+        );
+      },
+    }),
+  ];
+}
+
+export function nodeRoutes(dependencies: MachineDependencies): OperatorRoutes {
+  const { machine } = dependencies;
+  return [
+    viewRoute({
+      path: '/nodes',
+      quiet: true,
+      async handle(): Promise<List<NodeRecord>> {
+        const own = machine.node();
+        const process = {
+          runtime: own.runtime,
+          resident_bytes: own.residentBytes,
+          heap_bytes: own.heapBytes,
+          cpu_seconds: tenths(own.cpuSeconds),
+          loop_lag_ms: tenths(machine.activity.loopLagMs()),
+        };
+        const nodes = await machine.nodes();
+        return wholeList(
+          nodes.map((node) => ({ ...node, process: node.id === own.id ? process : null })),
+        );
+      },
+    }),
+  ];
+}
+
+function tenths(value: number): number {
+  return Math.round(value * 10) / 10;
 }

@@ -9,13 +9,13 @@ import type { ConsoleDependencies } from '../dependencies.ts';
 import { DashboardError, notFound } from '../edge/error.ts';
 import { type List, numberedList, PAGE_QUERY, wholeList } from '../edge/page.ts';
 import { type OperatorRoutes, oneOf, type Route, stepUpRoute, viewRoute } from '../edge/route.ts';
+import { readFuture } from '../period.ts';
 import type {
   CreatedInviteRecord,
   InviteRecord,
   OperatorLinkRecord,
   OperatorRecord,
 } from '../records/operator-people.ts';
-import { readFuture } from './expiry.ts';
 
 type Dependencies = Pick<ConsoleDependencies, 'signIn' | 'store' | 'clock'>;
 

@@ -2,22 +2,34 @@
 // publishing into the catalog file, which is the only source of prices.
 
 import { Type } from '@sinclair/typebox';
+import { createPause } from '../../async/yield.ts';
 import { DRAFT, draftSnippet, type PriceDraft } from '../../catalog/price-draft.ts';
 import { CatalogError, type FoundCatalog } from '../../catalog/source.ts';
+import { isoTime, utcMonth } from '../../core/calendar.ts';
+import type { Catalog } from '../../core/model.ts';
 import { formatDecimal, MICRO_DECIMALS } from '../../core/money.ts';
+import { eachUsedRequest, lastUsageRow } from '../../ledger/usage-records.ts';
+import { requireUnarchived } from '../../operations/archive/notices.ts';
 import { OperationError } from '../../operations/error.ts';
+import { candidatePrices, createPreview, previewRecord } from '../../operations/price-preview.ts';
 import { priceSheet } from '../../operations/price-sheet.ts';
-import { draftSummary, preparePrices, publishPrices } from '../../operations/publish-prices.ts';
+import {
+  draftSummary,
+  lastStart,
+  preparePrices,
+  publishPrices,
+} from '../../operations/publish-prices.ts';
 import type { MachineDependencies } from '../dependencies.ts';
+import { DashboardError } from '../edge/error.ts';
 import { type OperatorRoutes, sessionRoute, stepUpRoute, viewRoute } from '../edge/route.ts';
 import type {
   DraftCheckRecord,
+  PreviewRecord,
   PriceBookRecord,
   PublishedRecord,
 } from '../records/operator-catalog.ts';
 import { catalogFileRecord, orRefused, takeUp } from './catalog-file.ts';
 import { changeOf } from './dependencies.ts';
-import { createWhatIf } from './what-if.ts';
 
 const MONTH = Type.Optional(Type.String({ pattern: '^\\d{4}-(0[1-9]|1[0-2])$' }));
 
@@ -83,4 +95,57 @@ function check(find: () => FoundCatalog, draft: PriceDraft, nowMs: number): Draf
     if (!(error instanceof OperationError)) throw error;
     return { ...REFUSED, problems: [error.message], snippet: draftSnippet(draft) };
   }
+}
+
+/** Blocks the event loop for some milliseconds. */
+const ROWS_AT_ONCE = 500;
+
+/**
+ * Recalculates past requests at draft prices. A month can be large, so it is read in small batches on
+ * its own connection, one calculation at a time.
+ */
+function createWhatIf({ machine, clock }: Pick<MachineDependencies, 'machine' | 'clock'>) {
+  let asking = false;
+  return async (
+    candidate: Catalog,
+    draft: PriceDraft,
+    /** Such as 2026-10; absent means the previous month. */
+    month: string | undefined,
+    aborted: AbortSignal,
+  ): Promise<PreviewRecord> => {
+    if (asking) {
+      throw new DashboardError(
+        'conflict',
+        'Another calculation is running. Try again in a minute.',
+      );
+    }
+    const reader = machine.openReader();
+    asking = true;
+    try {
+      const span =
+        month === undefined
+          ? utcMonth(utcMonth(clock()).fromMs - 1)
+          : utcMonth(Date.parse(`${month}-01T00:00:00Z`));
+      await requireUnarchived(reader, span);
+      const pricesAtMs = lastStart(draft);
+      const sums = createPreview(candidatePrices(candidate, pricesAtMs));
+      const pause = createPause(() => performance.now());
+      const last = await lastUsageRow(reader);
+      for (let after = 0; after < last && !aborted.aborted; after += ROWS_AT_ONCE) {
+        const rows = { after, until: after + ROWS_AT_ONCE };
+        for await (const request of eachUsedRequest(reader, { ...span, rows })) sums.add(request);
+        await pause();
+      }
+      await requireUnarchived(reader, span);
+      return {
+        from: isoTime(span.fromMs),
+        to: isoTime(span.untilMs),
+        prices_at: pricesAtMs === undefined ? null : isoTime(pricesAtMs),
+        ...previewRecord(sums.result()),
+      };
+    } finally {
+      asking = false;
+      await reader.close();
+    }
+  };
 }

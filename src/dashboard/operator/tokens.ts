@@ -7,11 +7,11 @@ import { createOperatorTokens, operatorTokenRecord } from '../../identity/operat
 import type { ConsoleDependencies } from '../dependencies.ts';
 import { type List, wholeList } from '../edge/page.ts';
 import { type OperatorRoutes, oneOf, sessionRoute, stepUpRoute } from '../edge/route.ts';
+import { readFuture } from '../period.ts';
 import type {
   CreatedOperatorTokenRecord,
   OperatorTokenRecord,
 } from '../records/operator-people.ts';
-import { readFuture } from './expiry.ts';
 
 type Dependencies = Pick<ConsoleDependencies, 'store' | 'clock' | 'randomBytes'>;
 

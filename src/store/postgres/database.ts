@@ -9,13 +9,13 @@ import { SQLiteAsyncDialect } from 'drizzle-orm/sqlite-core';
 import { createSerialize } from '../../async/serialize.ts';
 import { readPostgresUrl } from '../../core/postgres-url.ts';
 import { createBuilder } from '../builder.ts';
-import type { Database, Queries } from '../contract.ts';
+import type { Database, Queries, Query, Statement } from '../contract.ts';
 import { StoreError } from '../error.ts';
+import { createBinder } from '../statement.ts';
 import { PostgresFailure } from './error.ts';
 import { LEDGER_AT_WORK, WRITING } from './locks.ts';
 import { toPostgres } from './placeholders.ts';
 import { createPool } from './pool.ts';
-import { prepareOn } from './statement.ts';
 import { askWithin, confirm, end, endWith, isEcho, type Transaction, undo } from './transaction.ts';
 import type { Reply } from './values.ts';
 
@@ -195,4 +195,20 @@ function readAuthorities(path: string | undefined): string | undefined {
       cause,
     });
   }
+}
+
+function prepareOn<Values extends object, Row extends readonly unknown[]>(
+  ask: (text: string, values: readonly unknown[]) => Promise<Reply>,
+  query: Query,
+): Statement<Values, Row> {
+  const { sql, params } = query.toSQL();
+  const text = toPostgres(sql);
+  const bind = createBinder(params);
+  const run = (values: Values): Promise<Reply> => ask(text, bind(values));
+  const rowsOf = (reply: Reply): readonly Row[] => reply.rows as unknown as readonly Row[];
+  return {
+    run: async (values) => (await run(values)).count,
+    get: async (values) => rowsOf(await run(values))[0],
+    all: async (values) => rowsOf(await run(values)),
+  };
 }

@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'bun:test';
 import { usdRate } from '../../../src/core/money.ts';
 import { createExports, fileResponse, whileSent } from '../../../src/dashboard/customer/exports.ts';
-import { ledgerCsv } from '../../../src/dashboard/customer/ledger-csv.ts';
+import { ledgerCsv } from '../../../src/dashboard/customer/ledger.ts';
 import { csvPages } from '../../../src/dashboard/customer/requests-csv.ts';
 import { waitUntil } from '../../support/upstream.ts';
 

@@ -11,13 +11,15 @@ import { withDisabled, withTrouble } from '../../../src/core/health.ts';
 import { DEMO_PROFILE } from '../../../src/core/profile.ts';
 import type { Candidate } from '../../../src/core/route.ts';
 import type { MachineDependencies } from '../../../src/dashboard/dependencies.ts';
-import { alertRoutes } from '../../../src/dashboard/operator/alerts.ts';
 import { catalogRoutes } from '../../../src/dashboard/operator/catalog.ts';
 import { entryRoutes } from '../../../src/dashboard/operator/entries.ts';
 import { modelRoutes } from '../../../src/dashboard/operator/models.ts';
 import { moneyRoutes } from '../../../src/dashboard/operator/money.ts';
-import { nodeRoutes } from '../../../src/dashboard/operator/nodes.ts';
-import { overviewRoutes } from '../../../src/dashboard/operator/overview.ts';
+import {
+  alertRoutes,
+  nodeRoutes,
+  overviewRoutes,
+} from '../../../src/dashboard/operator/overview.ts';
 import { priceRoutes } from '../../../src/dashboard/operator/prices.ts';
 import { selfAuditRoutes } from '../../../src/dashboard/operator/self-audit.ts';
 import { speedRoutes } from '../../../src/dashboard/operator/speeds.ts';

@@ -1,5 +1,6 @@
 // Tables: records with sortable columns, links, an empty state, and paging. On phones they are cards.
 
+import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
@@ -19,7 +20,6 @@ import {
 } from './table-column.ts';
 import { type Pins, usePins } from './table-pins.ts';
 import { useTableView } from './table-view.tsx';
-import { isNarrow } from './viewport.ts';
 
 export type { Column } from './table-column.ts';
 
@@ -254,3 +254,11 @@ export function NoMatch({ clear }: { readonly clear?: () => void }) {
     </Empty>
   );
 }
+
+const query = matchMedia('(max-width: 599.98px)');
+
+const isNarrow = signal(query.matches);
+
+query.addEventListener('change', () => {
+  isNarrow.value = query.matches;
+});

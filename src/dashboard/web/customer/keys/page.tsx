@@ -2,24 +2,32 @@
 // actions.
 
 import { useState } from 'preact/hooks';
-import type { KeySummaryRecord, ListedKeyRecord } from '../../../records/key.ts';
+import type {
+  ConnectionRecord,
+  CreatedKeyRecord,
+  KeySummaryRecord,
+  ListedKeyRecord,
+} from '../../../records/key.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
-import { withQuery } from '../../ui/api.ts';
-import { Button } from '../../ui/button.tsx';
-import { Collection } from '../../ui/collection.tsx';
+import { post, withQuery } from '../../ui/api.ts';
+import { Button, CopyButton } from '../../ui/button.tsx';
+import { Collection, type DialogProps } from '../../ui/collection.tsx';
+import { Dialog, FormDialog } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
 import { useFilters } from '../../ui/filters.ts';
 import { formatCount } from '../../ui/format.ts';
-import { Empty, Loaded, Stat, Stats } from '../../ui/parts.tsx';
-import { useResource } from '../../ui/resource.ts';
+import { BOUNDS_FIELDS, BoundsFields, useBounds } from '../../ui/key-bounds.tsx';
+import { Alert, Empty, Loaded, Stat, Stats } from '../../ui/parts.tsx';
+import { useAction, useResource } from '../../ui/resource.ts';
 import { useSort } from '../../ui/table-sort.ts';
 import { Time } from '../../ui/text.tsx';
+import { expiryOf, FOR_GOOD, UntilField } from '../../ui/until-field.tsx';
 import { KEY_ACTIONS, type ShownKey } from './actions.tsx';
 import { keyColumns, SORTS } from './columns.tsx';
-import { CreateKeyDialog } from './create.tsx';
 import { KEY_STATES, KeyFilters, maskedIn } from './filters.tsx';
 import { RevokeSeveralDialog } from './revoke-several.tsx';
-import { ShownKeyDialog } from './shown-key.tsx';
+import { Snippets } from './snippets-view.tsx';
 
 export function View() {
   const [search, filter] = useFilters();
@@ -128,5 +136,104 @@ function KeyStats({ summary }: { readonly summary: KeySummaryRecord }) {
         }
       />
     </Stats>
+  );
+}
+
+/** By number of hours. */
+const SPANS = [
+  { value: '168', label: t('In 7 days') },
+  { value: '720', label: t('In 30 days') },
+  { value: '2160', label: t('In 90 days') },
+  { value: '8760', label: t('In 1 year') },
+] as const;
+
+function CreateKeyDialog({ onShown, onClose }: DialogProps<ShownKey>) {
+  const [name, setName] = useState('');
+  const [until, setUntil] = useState(FOR_GOOD);
+  const bounds = useBounds();
+  const action = useAction(async () => {
+    const body = { name, expires_at: null, ...expiryOf(until), ...bounds.body };
+    onShown({ created: await post<CreatedKeyRecord>('/keys', body) });
+  });
+  return (
+    <FormDialog
+      title={t('New API key')}
+      action={action}
+      fields={['expires_at', ...BOUNDS_FIELDS]}
+      submit={t('Create key')}
+      onClose={onClose}
+    >
+      <TextField
+        label={t('Name')}
+        hint={t('For example, the machine or project that uses it. You can change it later.')}
+        placeholder={t('laptop')}
+        maxLength={100}
+        value={name}
+        onInput={setName}
+      />
+      <UntilField
+        hint={t('Expiring keys are safer.')}
+        spans={SPANS}
+        until={until}
+        action={action}
+        onChange={setUntil}
+      />
+      <BoundsFields bounds={bounds} action={action} />
+    </FormDialog>
+  );
+}
+
+/** Asks for confirmation before closing, because the key cannot be shown again. */
+function ShownKeyDialog({
+  created,
+  replaced,
+  worksUntil,
+  onClose,
+}: ShownKey & { readonly onClose: () => void }) {
+  const connection = useResource<ConnectionRecord>('/connection');
+  const [asked, setAsked] = useState(false);
+  return (
+    <Dialog
+      title={replaced === undefined ? t('Your new API key') : t('Your replacement key')}
+      wide
+      onClose={() => (asked ? onClose() : setAsked(true))}
+    >
+      <p>
+        {replaced !== undefined &&
+          (worksUntil === undefined
+            ? rich('It replaces {replaced}, which no longer works.', {
+                replaced: <code>{replaced}</code>,
+              })
+            : rich('It replaces {replaced}, which works until {at}.', {
+                replaced: <code>{replaced}</code>,
+                at: <Time at={worksUntil} />,
+              }))}{' '}
+        {rich(
+          'Copy it now and store it in a secret manager. <strong>It is not shown again</strong>: the server stores only a hash of it.',
+          { strong: (text) => <strong>{text}</strong> },
+        )}
+      </p>
+      <div class="secret">
+        <code>{created.key}</code>
+        <CopyButton text={created.key} label={t('Copy key')} kind="primary">
+          {t('Copy key')}
+        </CopyButton>
+      </div>
+      <Loaded resource={connection}>
+        {(data) => <Snippets connection={data} apiKey={created.key} />}
+      </Loaded>
+      {asked && (
+        <div role="alert">
+          <Alert tone="warning" title={t('Close without saving the key?')}>
+            {t("You can't see this key again after closing. If you lose it, rotate it.")}
+          </Alert>
+        </div>
+      )}
+      <div class="actions">
+        <Button kind={asked ? 'danger' : 'primary'} onClick={onClose}>
+          {asked ? t('Close anyway') : t('Done, I’ve saved it')}
+        </Button>
+      </div>
+    </Dialog>
   );
 }

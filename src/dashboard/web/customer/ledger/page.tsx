@@ -3,22 +3,29 @@
 import { useState } from 'preact/hooks';
 import { Link, useSearchParams } from 'wouter-preact';
 import type { OwnAccountRecord } from '../../../records/account.ts';
-import type { LedgerEntryRecord } from '../../../records/customer-ledger.ts';
+import type {
+  ArchiveRecord,
+  LedgerEntryRecord,
+  RedeemedRecord,
+} from '../../../records/customer-ledger.ts';
 import { t } from '../../text/t.ts';
 import { Amount, OtherAmount } from '../../ui/amount.tsx';
+import { amountText } from '../../ui/amount-text.ts';
+import { apiUrl, post, withQuery } from '../../ui/api.ts';
+import { LinkButton } from '../../ui/button.tsx';
 import { amountColumn } from '../../ui/common-columns.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { Form, fieldError, SelectField, TextField } from '../../ui/field.tsx';
 import { labelOf } from '../../ui/labels.ts';
-import { Card, Empty, Loaded, Page, Stat, Stats } from '../../ui/parts.tsx';
-import { useList, useResource } from '../../ui/resource.ts';
+import { Alert, Card, Empty, Loaded, Page, Stat, Stats } from '../../ui/parts.tsx';
+import { lastMonths } from '../../ui/period.ts';
+import { useAction, useList, useResource } from '../../ui/resource.ts';
+import { isFrozen } from '../../ui/session.ts';
 import { ListTable } from '../../ui/table.tsx';
 import { Segments } from '../../ui/tabs.tsx';
 import { Nothing, Time } from '../../ui/text.tsx';
 import { ReceiptText } from '../requests/receipt.tsx';
-import { ArchivesCard } from './archives.tsx';
-import { ExportCard } from './export-card.tsx';
 import { ReceiptsCard } from './receipts.tsx';
-import { RedeemCard } from './redeem.tsx';
 
 const SHOWN = [
   { id: 'everything', label: t('All') },
@@ -137,4 +144,129 @@ function BalanceStat({
 function Subject({ entry }: { readonly entry: LedgerEntryRecord }) {
   if (entry.kind !== 'request') return <Nothing />;
   return <Link href={`/requests/${entry.id}`}>{entry.model}</Link>;
+}
+
+function RedeemCard({ onRedeemed }: { readonly onRedeemed: () => unknown }) {
+  const [code, setCode] = useState('');
+  const [redeemed, setRedeemed] = useState<RedeemedRecord | undefined>(undefined);
+  const action = useAction(async () => {
+    setRedeemed(undefined);
+    setRedeemed(await post<RedeemedRecord>('/redemption', { code }));
+    setCode('');
+    await onRedeemed();
+  });
+  if (isFrozen.value) {
+    return (
+      <Card title={t('Redeem a code')}>
+        <p class="soft">{t('You can redeem codes once the account is active again.')}</p>
+      </Card>
+    );
+  }
+  return (
+    <Card title={t('Redeem a code')}>
+      <div class="stack">
+        {redeemed && (
+          <Alert
+            tone="good"
+            title={t('Code redeemed: {amount}', {
+              amount: amountText({ tokens: redeemed.amount, usd: redeemed.amount_usd }),
+            })}
+          >
+            {t('You have {available} available.', {
+              available: amountText({ tokens: redeemed.available }, 'hero'),
+            })}
+          </Alert>
+        )}
+        <Form
+          action={action}
+          fields={['code']}
+          submit={t('Redeem')}
+          submitKind="plain"
+          onSubmit={() => void action.run()}
+        >
+          <TextField
+            label={t('Code')}
+            hint={t("Capital letters and dashes don't matter.")}
+            placeholder={t('TG-XXXX-XXXX-XXXX-XXXX')}
+            required
+            maxLength={100}
+            spellcheck={false}
+            value={code}
+            onInput={setCode}
+            error={fieldError(action, 'code')}
+          />
+        </Form>
+      </div>
+    </Card>
+  );
+}
+
+function ArchivesCard() {
+  const list = useList<ArchiveRecord>('/archives');
+  if ((list.rows.value ?? []).length === 0) return null;
+  return (
+    <Card title={t('Archived months')} flush>
+      <ListTable
+        caption={t('Archived months')}
+        list={list}
+        name="archives"
+        rowKey={({ month }) => month}
+        columns={[
+          { label: t('Month'), show: ({ month }) => month },
+          { label: t('Requests'), end: true, show: ({ requests }) => String(requests) },
+          amountColumn(t('Balance at the end'), 'closing_balance', { card: 'value' }),
+          { label: t('Receipts'), end: true, show: (archive) => <Receipts archive={archive} /> },
+        ]}
+        empty={null}
+      />
+    </Card>
+  );
+}
+
+function Receipts({ archive }: { readonly archive: ArchiveRecord }) {
+  if (!archive.has_file) return t('Ask the operator');
+  return (
+    <LinkButton size="small" download href={apiUrl(`/archives/${archive.month}/receipts`)}>
+      {t('Download')}
+    </LinkButton>
+  );
+}
+
+const MONTHS = 12;
+
+function ExportCard({ only }: { readonly only: string | undefined }) {
+  const months = lastMonths(MONTHS);
+  const [month, setMonth] = useState(months[0]?.value ?? '');
+  const at = months.findIndex(({ value }) => value === month);
+  // A month ends where the one before it in the list begins; the present one has no end yet.
+  const span = { from: startOf(months[at]?.value), to: startOf(months[at - 1]?.value) };
+  const href = apiUrl(withQuery('/ledger/export', { only, ...span }));
+  return (
+    <Card
+      title={t('Export')}
+      actions={
+        <LinkButton size="small" download href={href}>
+          {t('Export as CSV')}
+        </LinkButton>
+      }
+    >
+      <div class="stack">
+        <p>
+          {t(
+            'Every entry with key, model, amount and balance. The amounts add up to your balance.',
+          )}
+        </p>
+        <SelectField
+          label={t('Period (UTC)')}
+          value={month}
+          options={[...months, { value: '', label: t('All entries') }]}
+          onChange={setMonth}
+        />
+      </div>
+    </Card>
+  );
+}
+
+function startOf(month: string | undefined): string | undefined {
+  return month && `${month}-01T00:00:00.000Z`;
 }

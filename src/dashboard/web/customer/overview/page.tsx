@@ -1,21 +1,23 @@
 // The customer's start page: balance, runway, active requests and next steps. The live feed updates
 // its numbers.
 
-import { useEffect } from 'preact/hooks';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { CapRecord, LimitUsageRecord, OwnAccountRecord } from '../../../records/account.ts';
 import type { LiveRecord, OverviewRecord } from '../../../records/customer-overview.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
 import { Amount, OtherAmount } from '../../ui/amount.tsx';
-import { formatCount } from '../../ui/format.ts';
+import { amountColumn } from '../../ui/common-columns.tsx';
+import { formatCompact, formatCount } from '../../ui/format.ts';
 import { type LiveState, useLatest } from '../../ui/live.ts';
-import { Card, Loaded, Page, Stat, Stats } from '../../ui/parts.tsx';
+import { Card, Empty, Loaded, Meter, Page, Stat, Stats } from '../../ui/parts.tsx';
 import { useResource } from '../../ui/resource.ts';
 import { Sparkline } from '../../ui/sparkline.tsx';
-import { Badge } from '../../ui/text.tsx';
+import { Table } from '../../ui/table.tsx';
+import { Badge, Time } from '../../ui/text.tsx';
 import { FirstSteps } from './first-steps.tsx';
-import { LimitMeters } from './limits.tsx';
 import { Notices } from './notices.tsx';
-import { OpenRequests } from './open-requests.tsx';
 import { SpendCard } from './spend-chart.tsx';
 
 /** The delay before reloading what the feed does not carry, such as the month and the notices. */
@@ -141,4 +143,103 @@ const STATES = {
 
 function LiveBadge({ state }: { readonly state: LiveState }) {
   return <Badge tone={STATES[state].tone}>{STATES[state].label}</Badge>;
+}
+
+function LimitMeters({
+  account: { limits, plan, api_keys },
+  usage,
+}: {
+  readonly account: OwnAccountRecord;
+  readonly usage: LimitUsageRecord;
+}) {
+  const { requests_this_minute: requests, tokens_this_minute: tokens, in_flight } = usage;
+  const seconds = useCountdown(usage);
+  return (
+    <>
+      {meter(t('Requests this minute'), requests.used, limits.requests_per_minute)}
+      {meter(t('Tokens this minute'), tokens.used, limits.tokens_per_minute)}
+      {meter(t('Concurrent requests'), in_flight, limits.concurrent_requests)}
+      {cap(t('Tokens today'), usage.today, limits.daily_tokens)}
+      {cap(t('Tokens this month'), usage.month, limits.monthly_tokens)}
+      {meter(t('Active API keys'), api_keys.active, api_keys.limit)}
+      <p class="soft small">
+        {requests.used > 0
+          ? t('Plan {name}. Window resets in {seconds} s.', { name: plan.name, seconds })
+          : t('Plan {name}. Window starts with your next request.', { name: plan.name })}
+      </p>
+    </>
+  );
+}
+
+function meter(label: string, used: number, limit: number, text?: ComponentChildren) {
+  return <Meter label={label} used={used} limit={limit} text={text ?? of(used, limit)} />;
+}
+
+function cap(label: string, { tokens, resets_at }: CapRecord, limit: number | null) {
+  if (limit === null) return null;
+  const resetsAt = <Time relative at={resets_at} />;
+  const text = rich('{tokens}, resets {resetsAt}', { tokens: of(tokens, limit), resetsAt });
+  return meter(label, tokens, limit, text);
+}
+
+function of(used: number, limit: number): string {
+  return t('{part} of {whole}', {
+    part: formatCount(used),
+    whole: limit >= 100_000 ? formatCompact(limit) : formatCount(limit),
+  });
+}
+
+/**
+ * The feed sends the time left in the window only when something changes; this counts down between.
+ */
+function useCountdown(usage: LimitUsageRecord): number {
+  const given = usage.requests_this_minute.resets_in_s;
+  const [seconds, setSeconds] = useState(given);
+  useEffect(() => {
+    setSeconds(given);
+    const timer = setInterval(() => setSeconds((left) => Math.max(1, left - 1)), 1_000);
+    return () => clearInterval(timer);
+  }, [usage]);
+  return seconds;
+}
+
+function OpenRequests({ live }: { readonly live: LiveRecord }) {
+  const { open_requests: open, usage } = live;
+  if (open.length === 0) {
+    return (
+      <Empty title={t('No active requests')}>{t('Requests appear here while they run.')}</Empty>
+    );
+  }
+  return (
+    <>
+      <Table
+        caption={t('Active requests')}
+        rows={open}
+        rowKey={({ request_id }) => request_id}
+        href={({ request_id }) => `/requests/${request_id}`}
+        columns={[
+          {
+            label: t('Model'),
+            wrap: true,
+            show: ({ model, request_id }) => (
+              <>
+                {model}
+                <br />
+                <code class="soft small">{request_id}</code>
+              </>
+            ),
+          },
+          { label: t('Started'), show: ({ started_at }) => <Time relative at={started_at} /> },
+          amountColumn(t('Reserved'), 'reserved'),
+        ]}
+      />
+      {usage.in_flight > open.length && (
+        <div class="table-foot">
+          <span class="soft">
+            {t('Showing the newest of {inFlight}.', { inFlight: formatCount(usage.in_flight) })}
+          </span>
+        </div>
+      )}
+    </>
+  );
 }

@@ -1,13 +1,16 @@
 // The conversation with one model: turns, the answer in progress, what went wrong, and tool results.
 
-import { useEffect } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { CustomerModelRecord } from '../../../records/model.ts';
+import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
 import { Button } from '../../ui/button.tsx';
+import { TextArea } from '../../ui/field.tsx';
 import { Card, Empty } from '../../ui/parts.tsx';
+import type { ToolCall } from './answer.ts';
+import { sendsOnEnter } from './keys.ts';
 import { isSent, openCalls, type Turn } from './request.ts';
 import type { Lane } from './state.ts';
-import { ToolAnswers } from './tool-answers.tsx';
 import { ProblemAlert, RunningView, TurnView } from './turns.tsx';
 
 export function LaneView({
@@ -118,4 +121,47 @@ function useFollow({ turns, running }: Lane): void {
   useEffect(() => {
     if (isAtEnd && running.value !== undefined) page.scrollTop = page.scrollHeight;
   }, [running.value, turns.value]);
+}
+
+type ToolResult = { readonly callId: string; readonly text: string };
+
+function ToolAnswers({
+  calls,
+  onAnswer,
+}: {
+  readonly calls: readonly ToolCall[];
+  readonly onAnswer: (results: readonly ToolResult[]) => void;
+}) {
+  const [results, setResults] = useState<Readonly<Record<string, string>>>({});
+  const send = (): void => {
+    onAnswer(calls.map(({ id }) => ({ callId: id, text: results[id] ?? '' })));
+  };
+  return (
+    <form
+      class="form code-fields"
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+    >
+      {calls.map(({ id, name }) => (
+        <TextArea
+          key={id}
+          label={rich('Result of {name}', { name: <code>{name}</code> })}
+          rows={3}
+          value={results[id] ?? ''}
+          onInput={(text) => setResults({ ...results, [id]: text })}
+          onKeyDown={sendsOnEnter(send)}
+        />
+      ))}
+      <div class="actions">
+        <Button type="submit" kind="primary">
+          {t(
+            '{count, plural, one {Send the result and continue} other {Send the results and continue}}',
+            { count: calls.length },
+          )}
+        </Button>
+      </div>
+    </form>
+  );
 }

@@ -11,6 +11,7 @@ import { Amount, OtherAmount } from '../../ui/amount.tsx';
 import { Button, CopyButton } from '../../ui/button.tsx';
 import { ChargeTable, chargeTotal } from '../../ui/charge-table.tsx';
 import { formatCount, formatMilliseconds } from '../../ui/format.ts';
+import { holdItems } from '../../ui/hold-items.tsx';
 import { useOpenedFrom } from '../../ui/kept-list.ts';
 import { Neighbours } from '../../ui/neighbours.tsx';
 import type { PageProps } from '../../ui/page.ts';
@@ -18,7 +19,6 @@ import { Alert, Card, Facts, Loaded, Page, Stat, Stats } from '../../ui/parts.ts
 import { ProblemAlert } from '../../ui/problem-view.tsx';
 import { useResource } from '../../ui/resource.ts';
 import { Nothing, StateBadge, Time } from '../../ui/text.tsx';
-import { HeldCard } from './hold.tsx';
 import { chargeWords, countWords, endingWords } from './labels.ts';
 import { KeyLink } from './links.tsx';
 import { ReceiptCard } from './receipt.tsx';
@@ -235,6 +235,24 @@ function ChargeCard({
           />
         )}
       </div>
+    </Card>
+  );
+}
+
+function HeldCard({ history: { hold } }: { readonly history: RequestHistoryRecord }) {
+  return (
+    <Card title={t('Hold')}>
+      <Facts
+        items={[
+          ...holdItems(hold),
+          [t('Price version'), <code key="price">{hold.price_version}</code>],
+        ]}
+      />
+      <p class="soft small">
+        {t(
+          'A hold reserves balance for the longest possible answer. The unused part is released when the request ends.',
+        )}
+      </p>
     </Card>
   );
 }

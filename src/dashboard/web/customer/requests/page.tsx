@@ -4,6 +4,7 @@
 import { useEffect, useMemo } from 'preact/hooks';
 import { useSearchParams } from 'wouter-preact';
 import type {
+  RequestChartRecord,
   RequestCountRecord,
   RequestFiltersRecord,
   RequestRecord,
@@ -11,14 +12,18 @@ import type {
 import { t } from '../../text/t.ts';
 import { apiUrl, withQuery } from '../../ui/api.ts';
 import { LinkButton } from '../../ui/button.tsx';
+import { Chart } from '../../ui/chart.tsx';
+import { stateColumn } from '../../ui/common-columns.tsx';
 import { useFilters } from '../../ui/filters.ts';
 import { formatCount } from '../../ui/format.ts';
 import { useKeptList } from '../../ui/kept-list.ts';
 import { Card, Empty, Page } from '../../ui/parts.tsx';
+import { lastDays } from '../../ui/period.ts';
+import { ProblemCell, StatusCell } from '../../ui/problem-view.tsx';
+import { ServedModel, usedColumns } from '../../ui/request-columns.tsx';
 import { useResource } from '../../ui/resource.ts';
-import { ListTable, NoMatch } from '../../ui/table.tsx';
-import { RequestChart } from './chart.tsx';
-import { requestColumns } from './columns.tsx';
+import { type Column, ListTable, NoMatch } from '../../ui/table.tsx';
+import { Nothing, Time } from '../../ui/text.tsx';
 import { FILTERS, type FilterName, Filters, type FilterValues, queryOf } from './filters.tsx';
 
 /** Below this many results, a search loads the next page automatically. */
@@ -108,4 +113,71 @@ function None() {
       {t('Send one in the playground, or call the API with your key.')}
     </Empty>
   );
+}
+
+/** The days of the chart if the list has no time filter. */
+const DAYS = 7;
+
+function RequestChart({ query }: { readonly query: Readonly<Record<string, string>> }) {
+  const { from, to } = query;
+  const path = useMemo(() => {
+    const last = lastDays(DAYS);
+    return withQuery('/requests/chart', { from: from || last.from, to: to || last.to });
+  }, [from, to]);
+  const { data } = useResource<RequestChartRecord>(path);
+  const chart = data.value;
+  if (chart === undefined) return null;
+  const { buckets, step, completed, cancelled, failed, refused } = chart;
+  const sum = [completed, cancelled, failed, refused].flat().reduce((a, b) => a + b, 0);
+  if (sum === 0) return null;
+  const title = step === 'day' ? t('Requests per day') : t('Requests per hour');
+  return (
+    <Card title={title}>
+      <Chart
+        title={title}
+        unit={t('requests')}
+        times={buckets}
+        step={step}
+        series={[
+          { label: t('Completed'), values: completed },
+          { label: t('Cancelled'), values: cancelled, tone: 'muted' },
+          { label: t('Failed'), values: failed, tone: 'danger' },
+          { label: t('Refused'), values: refused, tone: 'warning' },
+        ]}
+      />
+    </Card>
+  );
+}
+
+function requestColumns(
+  choices: RequestFiltersRecord | undefined,
+): readonly Column<RequestRecord>[] {
+  const names = new Map(choices?.keys.map(({ id, name, masked }) => [id, name ?? masked]));
+  return [
+    { label: t('Started'), show: ({ started_at }) => <Time at={started_at} detail="second" /> },
+    stateColumn(t('Outcome'), 'outcome'),
+    {
+      label: t('Model'),
+      card: 'title',
+      show: ({ model, model_served }) => <ServedModel requested={model} served={model_served} />,
+    },
+    { label: t('Status'), show: (request) => <StatusCell {...request} /> },
+    {
+      label: t('Problem'),
+      wrap: true,
+      show: ({ problem }) => <ProblemCell problem={problem} />,
+    },
+    {
+      label: t('Key'),
+      show: ({ key_id }) =>
+        key_id === null ? <Nothing /> : <span class="nowrap">{names.get(key_id) ?? key_id}</span>,
+    },
+    {
+      label: t('End user'),
+      card: 'hidden',
+      show: ({ end_user }) =>
+        end_user ? <span class="nowrap">{end_user}</span> : <Nothing>{t('None')}</Nothing>,
+    },
+    ...usedColumns(t('Spent')),
+  ];
 }

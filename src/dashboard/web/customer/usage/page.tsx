@@ -1,24 +1,34 @@
 // Usage over time, as a chart and in figures: total, or by model, key or end user, of all requests
 // or of some, compared with the period before.
 
-import type { UsageMeasure, UsageRecord } from '../../../records/customer-usage.ts';
+import type { RequestFiltersRecord } from '../../../records/customer-request.ts';
+import type {
+  UsageFiguresRecord,
+  UsageMeasure,
+  UsagePointRecord,
+  UsageRecord,
+} from '../../../records/customer-usage.ts';
 import type { SpeedsRecord } from '../../../records/speeds.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
+import { Amount, OtherAmount } from '../../ui/amount.tsx';
 import { apiUrl, withQuery } from '../../ui/api.ts';
-import { LinkButton } from '../../ui/button.tsx';
+import { Button, LinkButton } from '../../ui/button.tsx';
 import { Chart } from '../../ui/chart.tsx';
 import { pointName } from '../../ui/chart-data.ts';
+import { ComboboxField } from '../../ui/combobox.tsx';
 import { useFilters } from '../../ui/filters.ts';
-import { Alert, Card, Empty, Loaded, Page } from '../../ui/parts.tsx';
+import { formatCompact, formatCount, formatShare } from '../../ui/format.ts';
+import { Alert, Card, Empty, Loaded, Page, Stat, Stats } from '../../ui/parts.tsx';
 import { spanOf } from '../../ui/period.ts';
+import { SentField, withOwn } from '../../ui/request-filters.tsx';
 import { useResource } from '../../ui/resource.ts';
 import { SpanPicker } from '../../ui/span.tsx';
+import { Change, Sparkline } from '../../ui/sparkline.tsx';
 import { SpeedsCard } from '../../ui/speeds-card.tsx';
 import { Segments } from '../../ui/tabs.tsx';
-import { chartOf, MEASURES, titleOf, type UsageFilter } from '../../ui/usage-chart.ts';
-import { UsageFigures } from './figures.tsx';
-import { UsageFilters } from './filters.tsx';
+import { chartOf, MEASURES, titleOf, type UsageFilter, valuesOf } from '../../ui/usage-chart.ts';
+import { keyOptions, modelOptions } from '../requests/filters.tsx';
 import { GroupTable } from './groups.tsx';
 
 const GROUPS = [
@@ -178,5 +188,93 @@ function Incomplete({ usage }: { readonly usage: UsageRecord }) {
         </Alert>
       )}
     </>
+  );
+}
+
+function UsageFigures({ usage }: { readonly usage: UsageRecord }) {
+  const { total, before, series } = usage;
+  const course = (read: (point: UsagePointRecord) => number) => {
+    const all = series.map(({ points }) => valuesOf(usage, points, read));
+    const sums = usage.buckets.map((_, index) =>
+      all.reduce((sum, values) => sum + (values[index] ?? 0), 0),
+    );
+    return <Sparkline values={sums} />;
+  };
+  const change = (read: (figures: UsageFiguresRecord) => number) => (
+    <Change now={read(total)} before={read(before.total)} />
+  );
+  return (
+    <Stats>
+      <Stat
+        label={t('Spend')}
+        value={<Amount tokens={total.spent} usd={total.spent_usd} detail="hero" />}
+        change={change(({ spent }) => Number(spent))}
+        hint={<OtherAmount tokens={total.spent} usd={total.spent_usd} />}
+        trend={course(({ spent }) => Number(spent))}
+      />
+      <Stat
+        label={t('Requests')}
+        value={formatCount(total.requests)}
+        change={change(({ requests }) => requests)}
+        hint={t('{failed} failed', { failed: formatCount(total.failed) })}
+        trend={course(({ requests }) => requests)}
+      />
+      <Stat
+        label={t('Input tokens')}
+        value={formatCompact(total.input_tokens)}
+        change={change(({ input_tokens }) => input_tokens)}
+        hint={t('{amount} cached', {
+          amount: formatShare(total.cached_input_tokens, total.input_tokens),
+        })}
+        trend={course(({ input_tokens }) => input_tokens)}
+      />
+      <Stat
+        label={t('Output tokens')}
+        value={formatCompact(total.output_tokens)}
+        change={change(({ output_tokens }) => output_tokens)}
+        hint={t('{amount} reasoning', {
+          amount: formatShare(total.reasoning_tokens, total.output_tokens),
+        })}
+        trend={course(({ output_tokens }) => output_tokens)}
+      />
+    </Stats>
+  );
+}
+
+function UsageFilters({
+  filter,
+  onChange,
+}: {
+  readonly filter: UsageFilter;
+  readonly onChange: (filter: Partial<UsageFilter>) => void;
+}) {
+  const choices = useResource<RequestFiltersRecord>('/requests/filters').data.value;
+  const isFiltered = Object.values(filter).some((value) => value !== '');
+  return (
+    <div class="filters">
+      <ComboboxField
+        label={t('Model')}
+        value={filter.model}
+        options={withOwn(filter.model, modelOptions(choices))}
+        onChange={(model) => onChange({ model })}
+      />
+      <ComboboxField
+        label={t('Key')}
+        value={filter.key}
+        options={withOwn(filter.key, keyOptions(choices))}
+        onChange={(key) => onChange({ key })}
+      />
+      <SentField
+        label={t('End user')}
+        placeholder={t('Exactly as sent')}
+        value={filter.end_user}
+        onSend={(end_user) => onChange({ end_user })}
+      />
+      {isFiltered && (
+        <Button kind="quiet" onClick={() => onChange({ model: '', key: '', end_user: '' })}>
+          {t('Clear filters')}
+        </Button>
+      )}
+    </div>
   );
 }

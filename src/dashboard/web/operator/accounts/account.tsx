@@ -1,24 +1,29 @@
 // One account: balance, limits, keys, requests, audit trail, and all operator actions.
 
 import { useState } from 'preact/hooks';
+import type { UsageMeasure, UsageRecord } from '../../../records/customer-usage.ts';
 import type { AccountDetailRecord } from '../../../records/operator-account.ts';
+import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
 import { Amount, OtherAmount } from '../../ui/amount.tsx';
+import { post, remove, withQuery } from '../../ui/api.ts';
 import { Button, CopyButton } from '../../ui/button.tsx';
+import { Chart } from '../../ui/chart.tsx';
+import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { formatCount } from '../../ui/format.ts';
 import type { PageProps } from '../../ui/page.ts';
-import { Card, Loaded, Page, Stat, Stats } from '../../ui/parts.tsx';
+import { Card, Empty, Loaded, Page, Stat, Stats } from '../../ui/parts.tsx';
 import { useResource } from '../../ui/resource.ts';
+import { Segments } from '../../ui/tabs.tsx';
+import { chartOf, MEASURES, titleOf } from '../../ui/usage-chart.ts';
 import { BlockDialog, type BlockTarget, UnblockDialog } from '../blocks/dialogs.tsx';
 import type { AccountAction, AccountDialogProps } from './action.ts';
 import { AccountAlerts } from './alerts.tsx';
 import { AccessCard, AccountFacts, Limits } from './cards.tsx';
 import { MoneyDialog } from './money.tsx';
 import { PlanDialog } from './plan.tsx';
-import { DropFactorDialog, VerifyDialog } from './sign-in.tsx';
 import { AccountBadges, StandingDialog } from './standing.tsx';
 import { AccountTabs } from './tabs.tsx';
-import { AccountUsage } from './usage.tsx';
 
 export function View({ params }: PageProps) {
   const resource = useResource<AccountDetailRecord>(`/accounts/${params['id']}`);
@@ -151,4 +156,77 @@ function AccountDialog({
     default:
       return <StandingDialog account={account} standing={open} {...handlers} />;
   }
+}
+
+const NO_FILTER = { model: '', key: '', end_user: '' };
+
+function AccountUsage({ id }: { readonly id: string }) {
+  const [measure, setMeasure] = useState<UsageMeasure>('spent');
+  const usage = useResource<UsageRecord>(
+    withQuery(`/accounts/${id}/usage`, { days: '30', step: 'day', group_by: 'model', measure }),
+  );
+  return (
+    <Card
+      title={titleOf(measure, 'day')}
+      actions={
+        <Segments<UsageMeasure>
+          label={t('Chart')}
+          choices={MEASURES}
+          active={measure}
+          onChange={setMeasure}
+        />
+      }
+    >
+      <Loaded resource={usage} lines={6}>
+        {(data) =>
+          data.total.requests === 0 ? (
+            <Empty title={t('No requests')}>{t('No requests in this period.')}</Empty>
+          ) : (
+            <Chart key={measure} {...chartOf(data, measure, { ...NO_FILTER, account: id })} />
+          )
+        }
+      </Loaded>
+    </Card>
+  );
+}
+
+function VerifyDialog({ account, ...dialog }: AccountDialogProps) {
+  return (
+    <ConfirmDialog
+      title={t('Mark the address as verified?')}
+      confirm={t('Mark as verified')}
+      consequences={[
+        rich('You confirm that {email} belongs to the owner of this account.', {
+          email: <strong>{account.email}</strong>,
+        }),
+        t('Its requests are no longer rejected with 403 email_not_verified.'),
+      ]}
+      act={() => post(`/accounts/${account.id}/verify`)}
+      done={t('Address marked as verified.')}
+      {...dialog}
+    />
+  );
+}
+
+function DropFactorDialog({ account, ...dialog }: AccountDialogProps) {
+  return (
+    <ConfirmDialog
+      title={t('Turn off two-factor authentication?')}
+      danger
+      confirm={t('Turn off')}
+      consequences={[
+        rich('{email} can sign in with the password alone.', {
+          email: <strong>{account.email}</strong>,
+        }),
+        t(
+          'Do this only after you verified the owner’s identity by other means than their mailbox.',
+        ),
+        t('All its sessions end, and its recovery codes stop working.'),
+        t('The owner can turn it on again.'),
+      ]}
+      act={() => remove(`/accounts/${account.id}/second-factor`)}
+      done={t('Two-factor authentication is off.')}
+      {...dialog}
+    />
+  );
 }

@@ -1,25 +1,33 @@
 // All accounts with what they spent and earned in 30 days: sorted, searched and filtered on the
 // server, and exported as CSV.
 
+import { useState } from 'preact/hooks';
 import type {
   CreatedAccountRecord,
   ListedAccountRecord,
 } from '../../../records/operator-account.ts';
 import { t } from '../../text/t.ts';
 import { Amount } from '../../ui/amount.tsx';
-import { apiUrl, withQuery } from '../../ui/api.ts';
+import { apiUrl, post, withQuery } from '../../ui/api.ts';
 import { LinkButton } from '../../ui/button.tsx';
-import { Collection } from '../../ui/collection.tsx';
+import { Collection, type DialogProps } from '../../ui/collection.tsx';
 import { usdColumn } from '../../ui/common-columns.tsx';
-import { SelectField, type SelectOption } from '../../ui/field.tsx';
+import { FormDialog } from '../../ui/dialog.tsx';
+import {
+  CheckField,
+  fieldError,
+  SelectField,
+  type SelectOption,
+  TextField,
+} from '../../ui/field.tsx';
 import { formatCount } from '../../ui/format.ts';
 import { may } from '../../ui/permission.ts';
+import { useAction } from '../../ui/resource.ts';
 import { type Column, NoMatch } from '../../ui/table.tsx';
 import { useSort } from '../../ui/table-sort.ts';
 import { Nothing, Time } from '../../ui/text.tsx';
 import { TypedFilter, useClearFilters, useFilter } from '../filters.tsx';
 import { ShownOnceDialog } from '../shown-once.tsx';
-import { CreateAccountDialog } from './create.tsx';
 import { usePlans } from './plan.tsx';
 import { AccountBadges } from './standing.tsx';
 
@@ -180,3 +188,60 @@ const COLUMNS: readonly [Column<ListedAccountRecord>, ...Column<ListedAccountRec
   },
   usdColumn(t('Spent, 30 days'), ({ last_30_days }) => last_30_days.spent_usd, { sort: 'spent' }),
 ];
+
+function CreateAccountDialog({
+  plans,
+  onShown,
+  onClose,
+}: DialogProps<CreatedAccountRecord> & { readonly plans: readonly SelectOption[] }) {
+  const [email, setEmail] = useState('');
+  const [chosen, setPlan] = useState<string | undefined>(undefined);
+  // The plans may arrive after the dialog has opened.
+  const plan = chosen ?? plans[0]?.value ?? '';
+  const [verified, setVerified] = useState(false);
+  const [keyName, setKeyName] = useState('');
+  const action = useAction(async () => {
+    const body = { email, plan, email_verified: verified, key_name: keyName };
+    onShown(await post<CreatedAccountRecord>('/accounts', body));
+  });
+  return (
+    <FormDialog
+      title={t('New account')}
+      action={action}
+      fields={['email', 'plan', 'name']}
+      submit={t('Create account')}
+      onClose={onClose}
+    >
+      <TextField
+        label={t('E-mail address')}
+        type="email"
+        required
+        maxLength={254}
+        value={email}
+        onInput={setEmail}
+        error={fieldError(action, 'email')}
+      />
+      <SelectField
+        label={t('Plan')}
+        options={plans}
+        value={plan}
+        onChange={setPlan}
+        error={fieldError(action, 'plan')}
+      />
+      <CheckField
+        label={t('Mark the address as verified')}
+        hint={t('Requests are rejected until the address is verified.')}
+        checked={verified}
+        onChange={setVerified}
+      />
+      <TextField
+        label={t('Name of the first key')}
+        hint={t('The key is shown once, in the next step. The balance starts at 0.')}
+        maxLength={100}
+        value={keyName}
+        onInput={setKeyName}
+        error={fieldError(action, 'name')}
+      />
+    </FormDialog>
+  );
+}

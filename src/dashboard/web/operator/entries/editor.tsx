@@ -13,17 +13,17 @@ import { Button } from '../../ui/button.tsx';
 import { Alert, Card, ErrorAlert } from '../../ui/parts.tsx';
 import { may } from '../../ui/permission.ts';
 import { useAction } from '../../ui/resource.ts';
+import { readStoredJson, store } from '../../ui/stored.ts';
 import { CodeBlock } from '../../ui/tabs.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { RejectedFileAlert } from '../catalog-file.tsx';
 import { useChecked } from '../checked.ts';
 import { ConflictAlert } from './conflict.tsx';
-import { dropDraft, readDraft, writeDraft } from './draft.ts';
 import { EntryFieldInput } from './fields.tsx';
 import { ELSEWHERE, GROUPS, KINDS } from './labels.ts';
 import { Review } from './review.tsx';
 import { TestDialog } from './test-dialog.tsx';
-import { type FormValue, isSame, toEntry } from './values.ts';
+import { type FormValue, isSame, listOf, tableOf, toEntry, withMember } from './values.ts';
 
 /** Between the last edit and its check. */
 const CHECK_AFTER_MS = 300;
@@ -235,4 +235,45 @@ export function EntryEditor({
       )}
     </>
   );
+}
+
+type StoredDraft = {
+  /** The entry of the file when the draft was begun, to find changes of the file since. */
+  readonly base: FormValue;
+  readonly value: FormValue;
+};
+
+const PREFIX = 'tollgate-catalog-draft:';
+const SHOWABLE = /^(?:\$\{[A-Za-z_]\w*\}|<kept \d+>)$/;
+
+function readDraft(name: string): StoredDraft | undefined {
+  const stored = readStoredJson(`${PREFIX}${name}`);
+  if (typeof stored !== 'object' || stored === null) return undefined;
+  const { base, value } = stored as Partial<StoredDraft>;
+  return typeof base === 'object' && typeof value === 'object' ? { base, value } : undefined;
+}
+
+function writeDraft(name: string, { base, value }: StoredDraft): void {
+  store(`${PREFIX}${name}`, JSON.stringify({ base, value: withoutKeys(value) }));
+}
+
+function dropDraft(name: string): void {
+  store(`${PREFIX}${name}`, undefined);
+}
+
+function withoutKeys(value: FormValue): FormValue {
+  const { api_key: key, api_keys: keys, proxy, aws } = value;
+  const hasPassword = String(proxy ?? '').includes('@') && !SHOWABLE.test(String(proxy));
+  const shown = (each: unknown) => SHOWABLE.test(String(each));
+  return [
+    ['api_key', key === undefined || shown(key) ? key : ''] as const,
+    ['api_keys', keys === undefined ? undefined : listOf(keys).filter(shown)] as const,
+    ['proxy', hasPassword ? '' : proxy] as const,
+    [
+      'aws',
+      Object.fromEntries(
+        Object.entries(tableOf(aws)).filter(([name, each]) => name === 'region' || shown(each)),
+      ),
+    ] as const,
+  ].reduce<FormValue>((draft, [name, member]) => withMember(draft, name, member), value);
 }

@@ -1,19 +1,26 @@
 // The pages of the forms: a new entry, a copy of one, and one of the file.
 
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { useLocation, useSearch } from 'wouter-preact';
-import type { CatalogEntryKind, EntryRecord } from '../../../records/operator-entries.ts';
+import type {
+  CatalogEntryKind,
+  EntryCheckRecord,
+  EntryPublishedRecord,
+  EntryRecord,
+} from '../../../records/operator-entries.ts';
 import { t } from '../../text/t.ts';
+import { post } from '../../ui/api.ts';
 import { Button, LinkButton } from '../../ui/button.tsx';
+import { ConfirmDialog } from '../../ui/dialog.tsx';
 import type { PageProps } from '../../ui/page.ts';
-import { Alert, Loaded, Page } from '../../ui/parts.tsx';
+import { Alert, ErrorAlert, Loaded, Page } from '../../ui/parts.tsx';
 import { may } from '../../ui/permission.ts';
-import { useResource } from '../../ui/resource.ts';
+import { useAction, useResource } from '../../ui/resource.ts';
 import { toast } from '../../ui/toast.tsx';
 import { InactiveFileAlert } from '../catalog-file.tsx';
 import { EntryEditor } from './editor.tsx';
 import { KINDS } from './labels.ts';
-import { RemoveDialog } from './remove-dialog.tsx';
+import { Review } from './review.tsx';
 import type { FormValue } from './values.ts';
 
 export function View({ params }: PageProps) {
@@ -125,5 +132,48 @@ function Shown({ record, initial, from, reload }: Props) {
         />
       )}
     </Page>
+  );
+}
+
+function RemoveDialog({
+  record,
+  onDone,
+  onClose,
+}: {
+  readonly record: EntryRecord;
+  readonly onDone: (published: EntryPublishedRecord) => void;
+  readonly onClose: () => void;
+}) {
+  const { kind, id, file } = record;
+  const body = { kind, id, entry: null };
+  const [check, setCheck] = useState<EntryCheckRecord | undefined>(undefined);
+  const checking = useAction(async () =>
+    setCheck(await post<EntryCheckRecord>('/catalog/entries/check', body)),
+  );
+  useEffect(() => void checking.run(), []);
+  return (
+    <ConfirmDialog
+      title={t('Remove {id} from the catalog?', { id: id ?? '' })}
+      consequences={[
+        t('New requests can’t use it. Requests in progress finish normally.'),
+        t('Past requests, usage and receipts stay.'),
+        t('The current file is kept next to the new one.'),
+      ]}
+      confirm={t('Remove')}
+      danger
+      act={async () => {
+        const basedOn = check?.based_on ?? file.digest;
+        onDone(
+          await post<EntryPublishedRecord>('/catalog/entries/publish', {
+            ...body,
+            based_on: basedOn,
+          }),
+        );
+      }}
+      onClose={onClose}
+    >
+      <ErrorAlert error={checking.error.value} />
+      {check && <Review check={check} />}
+    </ConfirmDialog>
   );
 }

@@ -1,16 +1,24 @@
 // Money over all accounts: balances, revenue, costs and losses.
 
 import { useSearchParams } from 'wouter-preact';
-import type { MoneyAccountRecord, MoneyRecord } from '../../../records/operator-catalog.ts';
+import type {
+  MoneyAccountRecord,
+  MoneyFiguresRecord,
+  MoneyRecord,
+} from '../../../records/operator-catalog.ts';
 import { t } from '../../text/t.ts';
+import { Amount } from '../../ui/amount.tsx';
 import { Chart } from '../../ui/chart.tsx';
 import { moneyChart } from '../../ui/chart-money.ts';
-import { Alert, Card, Loaded, Page } from '../../ui/parts.tsx';
+import { amountColumn, stateColumn } from '../../ui/common-columns.tsx';
+import { formatCount } from '../../ui/format.ts';
+import { Alert, Card, Empty, Loaded, Page, Stat, Stats } from '../../ui/parts.tsx';
 import { useResource } from '../../ui/resource.ts';
+import { Change, Sparkline } from '../../ui/sparkline.tsx';
+import { Table } from '../../ui/table.tsx';
 import { Segments } from '../../ui/tabs.tsx';
+import { Time } from '../../ui/text.tsx';
 import { requestsBetween } from '../requests/links.ts';
-import { MoneyFigures } from './figures.tsx';
-import { AccountsCard, HoldsCard } from './lists.tsx';
 import { ModelsMoney } from './models.tsx';
 
 const SPANS = [
@@ -118,5 +126,116 @@ function Spenders({ days }: { readonly days: SpanId }) {
         />
       )}
     </Loaded>
+  );
+}
+
+type Field = 'spent_usd' | 'cost_usd' | 'margin_usd' | 'loss_usd';
+
+function MoneyFigures({ record }: { readonly record: MoneyRecord }) {
+  const { totals, balances } = record;
+  const { requests, uncosted } = totals;
+  const isCosted = uncosted < requests;
+  return (
+    <Stats>
+      <Stat
+        label={t('Spent')}
+        {...shown(record, 'spent_usd')}
+        hint={t('{requests, plural, one {# request} other {# requests}}', { requests })}
+      />
+      <Stat
+        label={t('Upstream cost')}
+        {...(isCosted ? shown(record, 'cost_usd') : { value: '–' })}
+        hint={isCosted ? t('known costs') : t('No costs in the catalog')}
+      />
+      <Stat
+        label={t('Margin')}
+        {...(isCosted ? shown(record, 'margin_usd') : { value: '–' })}
+        hint={
+          isCosted &&
+          (uncosted === 0
+            ? t('all requests')
+            : t('without {uncosted} requests of unknown cost', { uncosted: formatCount(uncosted) }))
+        }
+      />
+      <Stat label={t('Loss')} {...shown(record, 'loss_usd')} hint={t('not covered by balances')} />
+      <Stat
+        label={t('Balances')}
+        value={<Amount tokens={balances.posted} usd={balances.posted_usd} detail="hero" />}
+        hint={t('of {accounts, plural, one {# account} other {# accounts}}', {
+          accounts: balances.accounts,
+        })}
+      />
+      <Stat
+        label={t('Reserved now')}
+        value={<Amount tokens={balances.held} usd={balances.held_usd} detail="hero" />}
+        hint={t('in open holds')}
+      />
+    </Stats>
+  );
+}
+
+function shown({ totals, before, series }: MoneyRecord, field: Field) {
+  const read = (figures: MoneyFiguresRecord) => Number(figures[field]);
+  return {
+    value: <Amount usd={totals[field]} detail="hero" />,
+    change: <Change now={read(totals)} before={read(before)} />,
+    trend: <Sparkline values={series.map(read)} />,
+  };
+}
+
+function AccountsCard({
+  title,
+  what,
+  rows,
+  empty,
+}: {
+  readonly title: string;
+  readonly what: string;
+  readonly rows: readonly MoneyAccountRecord[];
+  readonly empty: string;
+}) {
+  return (
+    <Card title={title} flush>
+      <Table
+        caption={title}
+        rows={rows}
+        empty={<Empty title={t('No accounts')}>{empty}</Empty>}
+        rowKey={({ account_id }) => account_id}
+        href={({ account_id }) => `/accounts/${account_id}`}
+        columns={[
+          { label: t('Account'), show: ({ email }) => email },
+          amountColumn(what, 'amount', { usd: 'amount_usd' }),
+        ]}
+      />
+    </Card>
+  );
+}
+
+function HoldsCard({ holds }: Pick<MoneyRecord, 'holds'>) {
+  const { open, oldest } = holds;
+  return (
+    <Card
+      title={
+        oldest.length < open
+          ? t('Oldest of {open} open holds', { open: formatCount(open) })
+          : t('Open holds')
+      }
+      flush
+    >
+      <Table
+        caption={t('Open holds')}
+        rows={oldest}
+        empty={<Empty title={t('No open holds')}>{t('No active requests.')}</Empty>}
+        rowKey={({ request_id }) => request_id}
+        href={({ request_id }) => `/requests/${request_id}`}
+        columns={[
+          { label: t('Request'), show: ({ request_id }) => <code>{request_id}</code> },
+          { label: t('Created'), show: ({ created_at }) => <Time at={created_at} relative /> },
+          { label: t('Model'), show: ({ model }) => model },
+          stateColumn(t('Phase'), 'phase'),
+          amountColumn(t('Reserved'), 'amount'),
+        ]}
+      />
+    </Card>
   );
 }

@@ -1,19 +1,19 @@
 // The start page of the console: health, active requests, and problems. The live feed updates it.
 
+import { Link } from 'wouter-preact';
 import type { MachineRecord, OperatorOverviewRecord } from '../../../records/operator-server.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
 import { Amount } from '../../ui/amount.tsx';
+import { LinkButton } from '../../ui/button.tsx';
 import { Chart } from '../../ui/chart.tsx';
-import { formatCount, formatShare } from '../../ui/format.ts';
+import { formatCount, formatMilliseconds, formatShare } from '../../ui/format.ts';
 import { useLatest } from '../../ui/live.ts';
-import { Card, Loaded, Page, Stat, Stats } from '../../ui/parts.tsx';
+import { Alert, Card, Facts, Lines, Loaded, Page, Stat, Stats } from '../../ui/parts.tsx';
 import { useResource } from '../../ui/resource.ts';
-import { Badge, Time } from '../../ui/text.tsx';
+import { Badge, StateBadge, Time } from '../../ui/text.tsx';
 import { requestsOfMinute } from '../requests/links.ts';
 import { AlertsCard } from './alerts.tsx';
-import { ServerCard } from './server-card.tsx';
-import { Troubles } from './troubles.tsx';
 
 export function View() {
   const overview = useResource<OperatorOverviewRecord>('/overview');
@@ -138,5 +138,109 @@ function MinutesChart({ machine: { minutes } }: { readonly machine: MachineRecor
         { label: t('Failed'), tone: 'danger', values: minutes.map(({ failed }) => failed) },
       ]}
     />
+  );
+}
+
+function ServerCard({ machine }: { readonly machine: MachineRecord }) {
+  const { status, catalog, upstreams } = machine;
+  return (
+    <Card title={t('Server')}>
+      <Facts
+        items={[
+          [
+            t('State'),
+            <StateBadge key="state" state={status} tone={status === 'ready' ? 'good' : 'danger'} />,
+          ],
+          [t('Upstreams'), <Upstreams key="upstreams" upstreams={upstreams} />],
+          [
+            t('Catalog'),
+            <span key="catalog">
+              <Link href="/catalog">{t('version {version}', { version: catalog.version })}</Link>,{' '}
+              <Time at={catalog.loaded_at} relative />
+            </span>,
+          ],
+          [
+            t('Ledger queue'),
+            t('{ledgerPending} pending writes', {
+              ledgerPending: formatCount(machine.ledger_pending),
+            }),
+          ],
+          [
+            t('Event loop'),
+            t('max lag {loopLagMs}, last minute', {
+              loopLagMs: formatMilliseconds(machine.loop_lag_ms),
+            }),
+          ],
+        ]}
+      />
+    </Card>
+  );
+}
+
+function Upstreams({ upstreams }: Pick<MachineRecord, 'upstreams'>) {
+  const { total, troubled, out_of_service: out } = upstreams;
+  const parts = [
+    t('{total} total', { total: formatCount(total) }),
+    ...(troubled === 0 ? [] : [t('{count} failing', { count: formatCount(troubled) })]),
+    ...(out === 0 ? [] : [t('{out} out of service', { out: formatCount(out) })]),
+  ];
+  return <Link href="/upstreams">{parts.join(', ')}</Link>;
+}
+
+function Troubles({ machine }: { readonly machine: MachineRecord }) {
+  const { status, problems, warnings, maintenance, catalog, upstreams } = machine;
+  return (
+    <>
+      {status === 'not_ready' && (
+        <Alert tone="danger" title={t('Not ready for new requests')}>
+          <Lines lines={problems} />
+        </Alert>
+      )}
+      {maintenance.on && (
+        <Alert
+          tone="warning"
+          title={t('Maintenance: all requests are rejected')}
+          actions={<Go href="/maintenance">{t('Maintenance')}</Go>}
+        >
+          {maintenance.message && (
+            <p>{t('Message to clients: {message}', { message: maintenance.message })}</p>
+          )}
+        </Alert>
+      )}
+      {warnings.length > 0 && (
+        <Alert
+          tone="warning"
+          title={t('{warnings, plural, one {# warning} other {# warnings}}', {
+            warnings: warnings.length,
+          })}
+          actions={
+            <>
+              {upstreams.troubled + upstreams.out_of_service > 0 && (
+                <Go href="/upstreams">{t('Upstreams')}</Go>
+              )}
+              {catalog.refused && <Go href="/catalog">{t('Catalog')}</Go>}
+            </>
+          }
+        >
+          <Lines lines={warnings} />
+        </Alert>
+      )}
+      {catalog.origin === 'built-in' && (
+        <Alert
+          title={t('Using the demo catalog')}
+          actions={<Go href="/catalog">{t('Catalog')}</Go>}
+        >
+          <p>{t('Write a catalog.toml next to the server to sell your own models.')}</p>
+        </Alert>
+      )}
+    </>
+  );
+}
+
+function Go({ href, children }: { readonly href: string; readonly children: string }) {
+  return (
+    <LinkButton href={href} size="small">
+      {children}
+    </LinkButton>
   );
 }

@@ -15,7 +15,6 @@ import { SelectField, TextField } from '../../ui/field.tsx';
 import { multiply } from '../../ui/money.ts';
 import { useAction } from '../../ui/resource.ts';
 import { addPeriod } from './draft.ts';
-import { HoursFields, type HoursInput, NEW_HOURS, toWindow } from './hours.tsx';
 import { eachRate, RateFields, type RatesInput, ratesIn, toRates } from './rates.tsx';
 import { TermLines } from './terms.tsx';
 
@@ -162,4 +161,78 @@ function utcHint(local: string): string {
   const at = new Date(local);
   if (Number.isNaN(at.getTime())) return t('Enter a future time.');
   return t('{at} UTC', { at: at.toISOString().slice(0, 16).replace('T', ' ') });
+}
+
+type HoursWindow = NonNullable<DraftPeriod['windows']>[number];
+type Days = 'all' | 'week' | 'weekend';
+
+type HoursInput = {
+  readonly from: string;
+  readonly to: string;
+  readonly days: Days;
+  readonly rates: RatesInput;
+};
+
+const NEW_HOURS = { from: '16:30', to: '00:30', days: 'all' } as const;
+
+const DAYS: Readonly<Record<Days, NonNullable<HoursWindow['days']> | undefined>> = {
+  all: undefined,
+  week: ['mon', 'tue', 'wed', 'thu', 'fri'],
+  weekend: ['sat', 'sun'],
+};
+
+function HoursFields({
+  hours,
+  unit,
+  onChange,
+  onRemove,
+}: {
+  readonly hours: HoursInput;
+  readonly unit: EntryUnit;
+  readonly onChange: (hours: HoursInput) => void;
+  readonly onRemove: () => void;
+}) {
+  const time = (label: string, name: 'from' | 'to') => (
+    <TextField
+      label={label}
+      type="time"
+      required
+      value={hours[name]}
+      onInput={(next) => onChange({ ...hours, [name]: next })}
+    />
+  );
+  return (
+    <fieldset class="stack">
+      <legend class="legend">{t('Rates for these hours')}</legend>
+      <div class="fields">
+        {time(t('From (UTC)'), 'from')}
+        {time(t('To (UTC)'), 'to')}
+        <SelectField
+          label={t('Days')}
+          options={[
+            { value: 'all', label: t('Every day') },
+            { value: 'week', label: t('Monday to Friday') },
+            { value: 'weekend', label: t('Saturday and Sunday') },
+          ]}
+          value={hours.days}
+          onChange={(days) => onChange({ ...hours, days: days as Days })}
+        />
+      </div>
+      <RateFields
+        rates={hours.rates}
+        unit={unit}
+        onChange={(rates) => onChange({ ...hours, rates })}
+      />
+      <div>
+        <Button size="small" kind="quiet-danger" onClick={onRemove}>
+          {t('Remove hours')}
+        </Button>
+      </div>
+    </fieldset>
+  );
+}
+
+function toWindow({ from, to, days, rates }: HoursInput, unit: EntryUnit): HoursWindow {
+  const named = DAYS[days];
+  return { from, to, ...(named === undefined ? {} : { days: named }), ...toRates(rates, unit) };
 }

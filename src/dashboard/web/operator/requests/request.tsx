@@ -1,11 +1,13 @@
 // The full history of one request: attempts, usage, charge, cost and margin.
 
+import type { CalculationRecord } from '../../../records/customer-request.ts';
 import type {
   OperatorRefusalRecord,
   OperatorRequestRecord,
 } from '../../../records/operator-request.ts';
 import { t } from '../../text/t.ts';
 import { Amount, OtherAmount } from '../../ui/amount.tsx';
+import { ChargeTable, chargeTotal } from '../../ui/charge-table.tsx';
 import { formatCount, tokenCount } from '../../ui/format.ts';
 import { holdItems } from '../../ui/hold-items.tsx';
 import { useOpenedFrom } from '../../ui/kept-list.ts';
@@ -17,7 +19,6 @@ import { ProblemAlert } from '../../ui/problem-view.tsx';
 import { useResource } from '../../ui/resource.ts';
 import { Nothing, StateBadge, Time } from '../../ui/text.tsx';
 import { Attempts } from './attempts.tsx';
-import { Calculations } from './calculations.tsx';
 import { AccountLink, KeyName, RefusalView } from './refusal.tsx';
 
 export function View({ params }: PageProps) {
@@ -242,4 +243,37 @@ const DOUBTS: Readonly<Record<string, string>> = {
   ),
   zero: t('charged as reported, although tokens were expected'),
   service_tier: t('charged as the ordinary tier: the price has no factor for this one'),
+};
+
+function Calculations({ calculations }: { readonly calculations: readonly CalculationRecord[] }) {
+  return (
+    <>
+      {calculations.map((each) => (
+        <Card
+          key={each.price_version}
+          flush
+          title={t('Charge at the price of {model}{usedFor}', {
+            model: each.model,
+            usedFor: calculations.length > 1 ? ROLES[each.used_for] : '',
+          })}
+        >
+          <ChargeTable {...each} />
+          <div class="table-foot">
+            <span class="soft">
+              {t('Price {priceVersion}', { priceVersion: each.price_version })}
+            </span>
+            <span>{chargeTotal(each)}</span>
+          </div>
+        </Card>
+      ))}
+      {calculations.length > 1 && (
+        <p class="soft">{t('A fallback answered, so the lower charge applies.')}</p>
+      )}
+    </>
+  );
+}
+
+const ROLES: Readonly<Record<CalculationRecord['used_for'], string>> = {
+  requested: t(' (requested)'),
+  served: t(' (served)'),
 };

@@ -1,7 +1,7 @@
 // A name keeps its colour in every chart, and two names share one only if none is free.
 
 import { beforeEach, expect, test } from 'bun:test';
-import { chooseSlot, colourOf } from '../../../src/dashboard/web/ui/chart-colours.ts';
+import { chooseSlot, colourOf } from '../../../src/dashboard/web/ui/chart-data.ts';
 
 const NAMES = ['swift-1', 'scout-1', 'deep-1', 'Laptop', 'ann', 'a', 'b', 'c', 'd', 'e'];
 
