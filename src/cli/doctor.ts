@@ -26,7 +26,6 @@ import { readOpenFileLimit } from '../upstream/descriptors.ts';
 import { addCommand, type Output, type Perform } from './command.ts';
 import type { Context } from './context.ts';
 import { isHealthy } from './health.ts';
-import { checkUpstreams } from './upstream-checks.ts';
 
 type Finding = { readonly ok: boolean; readonly detail: string };
 type Check = Finding & { readonly name: string };
@@ -64,7 +63,11 @@ async function doctor(context: Context, options: DoctorOptions): Promise<Output>
   add('catalog', await attempt(() => checkCatalog(context)));
   add('upstream profiles', await attempt(() => checkProfiles(context)));
   add('upstream secrets', await attempt(() => checkSecrets(context)));
-  if (!beforeStart) add('upstreams', await attempt(() => checkUpstreams(context)));
+  if (!beforeStart) {
+    // Reads an answer as the server reads those of upstreams: not loaded by other commands.
+    const { checkUpstreams } = await import('./upstream-checks.ts');
+    add('upstreams', await attempt(() => checkUpstreams(context)));
+  }
   add('upstream answers', {
     ok: true,
     detail: 'not asked; tollgate upstream test does, for tokens',

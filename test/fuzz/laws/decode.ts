@@ -33,6 +33,8 @@ const CLASSES: readonly FailureClass[] = [
   'mismatch',
   'bad_request',
   'context_length',
+  'content_policy',
+  'too_large',
   'malformed',
   'cut',
   'timeout',
