@@ -24,6 +24,9 @@ export class Violation extends Error {
   override readonly name = 'Violation';
 }
 
+/** A connection may take so long, in which nothing is made. */
+const CONNECT_MS = 1_000;
+
 /** No measured pace of a model without a stated one is higher. */
 const PACE_MAX = USUAL_PACE * 4;
 
@@ -122,7 +125,7 @@ async function checkRequest(
     0,
     ...served.map((each) => (each.endedAt ?? Infinity) - each.startedAt),
   );
-  const unseen = (4 * PACE_MAX * workedMs) / 1_000;
+  const unseen = (4 * PACE_MAX * (workedMs + CONNECT_MS)) / 1_000;
   if (isOwnCount && record.outcome !== 'upstream_failed') {
     hold(
       'I-04 nothing is charged that no upstream has sent',
