@@ -36,10 +36,19 @@ import { createOperatorStates } from '../../../src/server/operator-changes.ts';
 import { connectDatabase } from '../../../src/store/connect.ts';
 import { auditEvents } from '../../../src/store/tables.ts';
 import { createHealth } from '../../../src/upstream/health.ts';
+import type { Probe } from '../../../src/upstream/probe.ts';
 import { startTimer } from '../../../src/upstream/timer.ts';
 import { newDatabase, urlOf } from '../../support/database.ts';
 import { SILENT_PROBE } from '../../support/probe.ts';
 import { openOperatorApp } from './app.ts';
+
+/** One model of one upstream is down for the gateway's own requests as well. */
+const downProbe: Probe = (candidate, credential, purpose) => {
+  const { model, upstream } = candidate;
+  return purpose === 'health' && upstream.id === 'far' && model.slug === 'swift-0'
+    ? Promise.resolve({ class: 'server_error', detail: 'down', status: 500 })
+    : SILENT_PROBE(candidate, credential, purpose);
+};
 
 export { OPERATOR } from './app.ts';
 
@@ -114,7 +123,7 @@ export async function openMachineConsole(root: string, { file: hasFile = true } 
   const raised = createRaisedAlerts({ clock });
   const all = createHealth({
     catalog: live.current,
-    probe: SILENT_PROBE,
+    probe: downProbe,
     clock,
     monotonic: () => performance.now(),
     startTimer,

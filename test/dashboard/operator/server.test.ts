@@ -17,6 +17,7 @@ import type { SpeedsRecord } from '../../../src/dashboard/records/speeds.ts';
 import { createRollUp } from '../../../src/ledger/series/roll-up.ts';
 import { describeOnEachDatabase, temporaryDirectory } from '../../support/database.ts';
 import { creditOf, holdOf } from '../../support/ledger.ts';
+import { waitUntil } from '../../support/upstream.ts';
 import { addRecords, usageRecord } from '../../support/usage.ts';
 import { NODES, OPERATOR, openMachineConsole, SECRETS } from './server-console.ts';
 
@@ -115,7 +116,10 @@ describeOnEachDatabase("the console's view of the server", async () => {
   test('breakers and credentials are seen, and forgotten when the operator says so', async () => {
     fail('swift-0', 'far', 5);
     fail('swift-1', 'far', 1, { class: 'credential', detail: 'no', status: 401 });
-    const far = await open.get<UpstreamDetailRecord>('/upstreams/far');
+    const read = () => open.get<UpstreamDetailRecord>('/upstreams/far');
+    // It is open once the gateway's own request has failed, too.
+    await waitUntil(async () => (await read()).models.some(({ breaker }) => breaker === 'open'));
+    const far = await read();
     expect(far.state).toBe('degraded');
     expect(far.models.map(({ model, breaker }) => [model, breaker])).toEqual([
       ['swift-1', 'closed'],
