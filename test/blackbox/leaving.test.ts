@@ -183,6 +183,7 @@ async function leave(
 describe.each(KINDS)('%s, streamed: %p', (format, stream) => {
   test('an answer that shows what it makes costs what was read of it', async () => {
     const payer = await account();
+    written = 0;
     await leave(payer, format, { model: 'talks', stream, max_tokens: 8_000 }, () => written >= 20);
     const paid = await paidBy(payer);
     // The upstream is closed long before its answer is over.

@@ -16,6 +16,9 @@ export function recordedCatalog(upstream: Upstream, cases: readonly Sections[]):
   return {
     text: [
       planSection(),
+      // The stand-in has a private address, to which image addresses are not passed on otherwise.
+      '[profile.chat-with-addresses]\nbase = "chat"\nimage_urls = "any"\n',
+      '[profile.messages-with-addresses]\nbase = "messages"\nimage_urls = "any"\n',
       remote(upstream, 'spare', ''),
       model('spare', 'spare', 'ok', ''),
       ...variants.map((variant, index) => {
@@ -52,6 +55,7 @@ base_url = "${isMessages ? upstream.messagesBaseUrl : upstream.baseUrl}"
 api_key = "${UPSTREAM_KEY}"
 cool_down_seconds = 0
 ${/^dialect\b/m.test(lines) ? '' : 'dialect = "chat"'}
+${/^profile\b/m.test(lines) ? '' : `profile = "${isMessages ? 'messages' : 'chat'}-with-addresses"`}
 ${own}`;
 }
 

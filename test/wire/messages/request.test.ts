@@ -571,7 +571,7 @@ describe('messages with', () => {
       answered([
         {
           type: 'search_result',
-          content: [{ type: 'text', text: 'A' }, ...Array(280_000).fill(0)],
+          content: [{ type: 'text', text: 'A' }, ...Array(80_000).fill(0)],
         },
         { type: 'search_result', content: Array(9_000).fill({ text: 'B' }) },
       ]),

@@ -115,10 +115,10 @@ describe('a whole answer and a stream of it', () => {
     });
   });
 
-  test('depth alone is no harm', () => {
+  test('depth alone is a failure, not an exception', () => {
     expect(read(`${'['.repeat(100_000)}${']'.repeat(100_000)}`)).toEqual({
       class: 'malformed',
-      detail: 'the upstream sent a body that is not a JSON object',
+      detail: 'the upstream sent a body with too many values, or nested too deep',
     });
   });
 });

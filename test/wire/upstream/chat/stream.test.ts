@@ -208,7 +208,7 @@ describe('any upstream stream', () => {
       events: [],
       failure: {
         class: 'malformed',
-        detail: 'the upstream sent tool arguments that nest too deep',
+        detail: 'the upstream sent an event with too many values, or nested too deep',
       },
     });
   });

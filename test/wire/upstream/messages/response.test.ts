@@ -255,7 +255,7 @@ describe('a whole message and a stream of it', () => {
   });
 
   test('depth alone is no harm', () => {
-    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    const deep = `${'['.repeat(900)}${']'.repeat(900)}`;
     const call = `{"type":"tool_use","id":"a","name":"f","input":${deep}}`;
     expect(readMessagesResponse(`{"content":[${call}],"stop_reason":"tool_use"}`)).toEqual({
       reasoning: '',
