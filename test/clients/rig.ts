@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll } from 'bun:test';
 import { type Behaviour, behaviourFor, HELLO, play, REASONING } from '../support/behaviours.ts';
-import { catalogFor, IMAGE_ADDRESSES, ROOMY_PLAN } from '../support/catalog.ts';
+import { catalogFor, ROOMY_PLAN } from '../support/catalog.ts';
 import { type Caller, generate } from '../support/client.ts';
 import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { USAGE } from '../support/render.ts';
@@ -19,8 +19,11 @@ export const MODELS: readonly string[] = [
   ...['context-400', 'slow-tokens-500-10', 'echo', 'recovers'],
 ];
 
-/** Where all thinking is shown, nothing is to be read after an answer was left. */
-const SHOWN = '[profile.chat]\nthinking_shown = "all"\n';
+/**
+ * Where all thinking is shown, nothing is to be read after an answer was left. The upstream has a
+ * private address, to which image addresses are not passed on otherwise.
+ */
+const SHOWN = '[profile.chat]\nthinking_shown = "all"\nimage_urls = "any"\n';
 
 /** So many requests of the account `crowd` may run at once. */
 export const CROWD = 12;
@@ -66,7 +69,7 @@ export function useClientRig(): () => ClientRig {
     });
     const [gateway, beatingGateway] = await Promise.all([
       startGateway({
-        catalog: `${catalogFor(upstream, MODELS, { plans: PLANS })}\n${SHOWN}${IMAGE_ADDRESSES}`,
+        catalog: `${catalogFor(upstream, MODELS, { plans: PLANS })}\n${SHOWN}`,
       }),
       startGateway({
         catalog: catalogFor(
