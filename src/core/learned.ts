@@ -55,7 +55,7 @@ export type Prompt = {
   readonly accountId: string;
   readonly upstream: string;
   readonly request: GenerationRequest;
-  readonly affinity: Affinity | undefined;
+  readonly affinity: Affinity;
 };
 
 export type Learned = ReturnType<typeof createLearned>;
@@ -104,10 +104,9 @@ export function createLearned(clock: () => number) {
     /** Keeps what an upstream has in its cache after it has read a prompt. */
     cached(prompt: Prompt, { cachedInputTokens, cacheWriteTokens }: Usage): void {
       const tokens = cachedInputTokens + cacheWriteTokens;
-      if (prompt.affinity === undefined || tokens === 0) return;
       const turns = prompt.request.turns.length;
       const prefix = { tokens, turns, hash: hashOf(prompt, turns), at: clock() };
-      putLast(prefixes, conversationOf(prompt, prompt.affinity), prefix, PREFIXES_MAX);
+      putLast(prefixes, conversationOf(prompt), prefix, PREFIXES_MAX);
     },
 
     /** Counts the end of a request that was charged, and whether by an estimate of unseen work. */
@@ -159,8 +158,7 @@ export function createLearned(clock: () => number) {
 
     /** Tokens of the conversation's prompt that its upstream has in its cache; 0: none known. */
     cachedTokens(prompt: Prompt): number {
-      const { affinity } = prompt;
-      const known = affinity && prefixes.get(conversationOf(prompt, affinity));
+      const known = prefixes.get(conversationOf(prompt));
       if (known === undefined || clock() - known.at >= PREFIX_MS) return 0;
       // A caller may edit earlier turns, which the cache then does not have.
       return hashOf(prompt, known.turns) === known.hash ? known.tokens : 0;
@@ -176,7 +174,7 @@ type Prefix = {
   readonly at: number;
 };
 
-function conversationOf({ upstream }: Prompt, affinity: Affinity): string {
+function conversationOf({ upstream, affinity }: Prompt): string {
   return `${cacheKeyOf(affinity)} ${upstream}`;
 }
 

@@ -25,7 +25,7 @@ export function chargedUsage(
   promptFactor: number,
 ): Usage {
   const { candidate, meter } = attempt;
-  const { model, upstream, profile, maxOutputTokens: outputBound } = candidate;
+  const { model, upstream, profile, affinity, maxOutputTokens: outputBound } = candidate;
   const { facts, request, promptTokens, price } = checked;
   const { accountId } = facts;
   const withReasoning = rule !== 'delivered' || showsReasoning(checked);
@@ -40,12 +40,10 @@ export function chargedUsage(
         soFar: attempt.soFar()?.usageSoFar(),
         reportedOutput: REPORTED_OUTPUT[rule],
         ratioPercent: learned.ratioPercent(model.slug, upstream.id, promptTokens),
-        cachedTokens: learned.cachedTokens({
-          accountId,
-          upstream: upstream.id,
-          request,
-          affinity: candidate.affinity,
-        }),
+        cachedTokens:
+          affinity === undefined
+            ? 0
+            : learned.cachedTokens({ accountId, upstream: upstream.id, request, affinity }),
       }),
     counted: promptTokens,
     promptFactor,

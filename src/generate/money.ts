@@ -109,7 +109,7 @@ export function boundByBalance(
 function hidesAnywhere(catalog: Catalog, model: Model): boolean {
   return model.servedBy.some(({ upstream: id, profile }) => {
     const upstream = catalog.upstreams.get(id);
-    if (upstream === undefined || upstream.dialect === 'demo') return false;
+    if (upstream === undefined) return false;
     return mayHideThinking({ model, profile }) || isReadOn({ model, upstream, profile });
   });
 }
