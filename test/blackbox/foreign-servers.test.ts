@@ -140,9 +140,9 @@ describe.each(FORMATS)('%s', (format) => {
         : { output_config: { format: { type: 'json_schema', schema } } };
     const own = [{ role: 'user', content: `Where? ${JSON.stringify(schema, null, 2)}` }];
     for (const dialect of FORMATS) {
-      const told = await ask(format, dialect, { ...wanted, messages: own });
-      const untold = await ask(format, dialect, wanted);
-      const copies = [told, untold].map(({ asked }) => {
+      const withSchema = await ask(format, dialect, { ...wanted, messages: own });
+      const without = await ask(format, dialect, wanted);
+      const copies = [withSchema, without].map(({ asked }) => {
         const prompt = JSON.stringify([asked.body['system'], asked.body['messages']]);
         return prompt.replace(/\\n|\\|\s/g, '').split(written).length - 1;
       });

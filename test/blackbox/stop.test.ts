@@ -136,8 +136,8 @@ const outputOf = (format: Format, usage: Json): unknown =>
 describe('case 134: five stop sequences where the upstream takes four', () => {
   test.each(CASES)('%s, %s, stream %p: cut at the fifth', async (format, model, stream) => {
     const before = upstream.requests.length;
-    const told = await ask(format, model, stream, STOPS);
-    expect(told).toMatchObject({
+    const got = await ask(format, model, stream, STOPS);
+    expect(got).toMatchObject({
       text: DELIVERED,
       finish: format === 'chat' ? 'stop' : 'end_turn',
       sequence: null,
@@ -146,18 +146,18 @@ describe('case 134: five stop sequences where the upstream takes four', () => {
     expect(sent?.body).toMatchObject({ stop: STOPS.slice(0, 4), stream: true });
 
     // What was delivered is counted and charged, not the 50 tokens that may have been reported.
-    const story = await books.story(told.requestId);
+    const story = await books.story(got.requestId);
     expect(story?.usage).toMatchObject({ basis: 'estimated' });
     const [input, output] = [story?.usage?.['input_tokens'], story?.usage?.['output_tokens']].map(
       Number,
     );
     expect(output).toBeGreaterThan(3);
     expect(output).toBeLessThan(10);
-    expect(outputOf(format, told.usage)).toBe(output);
+    expect(outputOf(format, got.usage)).toBe(output);
     // A prompt that was reported before the cut is charged as reported, cached tokens at a tenth.
     const cached = Number(story?.usage?.['cached_input_tokens']);
     const debited = String(Number(input) - (9 * cached) / 10 + 2 * Number(output));
-    expect(told.usage['svc_tokens_debited']).toBe(debited);
+    expect(got.usage['svc_tokens_debited']).toBe(debited);
     expect(story?.booked).toMatchObject({ charged: debited, debited, loss: '0' });
   });
 
@@ -173,13 +173,13 @@ describe('case 134: five stop sequences where the upstream takes four', () => {
     '%s: an answer without any of them costs what it always does',
     async (format) => {
       for (const stream of [true, false]) {
-        const told = await ask(format, 'ends', stream, [...STOPS.slice(0, 4), 'not even this']);
-        expect(told).toMatchObject({
+        const got = await ask(format, 'ends', stream, [...STOPS.slice(0, 4), 'not even this']);
+        expect(got).toMatchObject({
           text: PARTS.join(''),
           finish: format === 'chat' ? 'length' : 'max_tokens',
           usage: { svc_tokens_debited: '106.4' },
         });
-        expect(outputOf(format, told.usage)).toBe(50);
+        expect(outputOf(format, got.usage)).toBe(50);
       }
     },
   );
@@ -191,8 +191,8 @@ describe('an upstream that ignores the stop sequences that it gets', () => {
   );
 
   test.each(cases)('%s, %s, stream %p: no text behind the first', async (format, model, stream) => {
-    const told = await ask(format, model, stream, ['nowhere', '<fifth>', 'of it']);
-    expect(told).toMatchObject({
+    const got = await ask(format, model, stream, ['nowhere', '<fifth>', 'of it']);
+    expect(got).toMatchObject({
       text: DELIVERED,
       finish: format === 'chat' ? 'stop' : 'end_turn',
       sequence: null,
@@ -203,8 +203,8 @@ describe('an upstream that ignores the stop sequences that it gets', () => {
 });
 
 test.each(FORMATS)('%s: white space that the upstream refuses is cut here', async (format) => {
-  const told = await ask(format, 'paragraphs', true, ['\n\n', 'never']);
-  expect(told).toMatchObject({ text: 'One.', finish: format === 'chat' ? 'stop' : 'end_turn' });
+  const got = await ask(format, 'paragraphs', true, ['\n\n', 'never']);
+  expect(got).toMatchObject({ text: 'One.', finish: format === 'chat' ? 'stop' : 'end_turn' });
   expect(upstream.requests.at(-1)?.body['stop_sequences']).toEqual(['never']);
 });
 
