@@ -11,6 +11,7 @@ import {
   type RequestReceipt,
   readReceipt,
 } from './receipt.ts';
+import { isRecomputed } from './unseen.ts';
 
 /**
  * unreadable     not a receipt, or not in the canonical form
@@ -19,7 +20,7 @@ import {
  * order          a receipt out of order, repeated, or with the wrong number
  * changed        the hash of receipt `sequence` differs from the one that its successor names
  * beginning      the first of all receipts names a predecessor
- * charge         the charge is not tokens times prices
+ * charge         the charge is not tokens times prices, or the tokens are not those of the estimate
  * debit          debit plus loss is not the charge
  * balance        the balance does not follow from the previous one
  * end            the chain does not end where its last line says
@@ -219,6 +220,10 @@ function arithmetic(receipt: AccountReceipt): ChainProblem[] {
   const { charged, debited, loss } = receipt;
   if (!chargeIsRight(receipt)) {
     const detail = `The tokens cost ${formatTokens(costOf(receipt))}, and ${formatTokens(charged)} was charged.`;
+    problems.push(problem('charge', sequence, detail));
+  }
+  if (!isRecomputed(receipt.usage)) {
+    const detail = 'The numbers of its estimate do not give the tokens.';
     problems.push(problem('charge', sequence, detail));
   }
   if (debited < 0n || loss < 0n || debited + loss !== charged) {

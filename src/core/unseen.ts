@@ -47,6 +47,18 @@ export function estimateUsage(facts: {
   return { ...usage, estimate: { ...prompt, seen: outputTokens, ...NOTHING_UNSEEN, pace: 0 } };
 }
 
+/** The estimate of a usage that a bound may have lowered since: its numbers give this usage again. */
+export function withOwnNumbers(usage: Usage): Usage {
+  if (usage.estimate === undefined) return usage;
+  const { counted, ratioPercent, ...rest } = usage.estimate;
+  const isCounted =
+    counted !== undefined &&
+    ratioPercent !== undefined &&
+    promptTokens(counted, ratioPercent) === usage.inputTokens;
+  const prompt = isCounted ? { counted, ratioPercent } : {};
+  return { ...usage, estimate: { ...prompt, ...rest, seen: usage.outputTokens } };
+}
+
 /** Adds what the upstream made unseen, up to the bound of the answer. */
 export function withUnseen(usage: Usage, quiet: Quiet, pace: number, outputBound: number): Usage {
   const { outputTokens: seen, estimate: prompt } = usage;
@@ -63,6 +75,13 @@ export function withUnseen(usage: Usage, quiet: Quiet, pace: number, outputBound
 
 function promptTokens(counted: number, ratioPercent: number): number {
   return Math.round((counted * ratioPercent) / 100);
+}
+
+/** Whether a usage is what the numbers of its estimate give; true without an estimate. */
+export function isRecomputed({ estimate, inputTokens, outputTokens }: Usage): boolean {
+  if (estimate === undefined) return true;
+  const made = recompute(estimate);
+  return made.outputTokens === outputTokens && (made.inputTokens ?? inputTokens) === inputTokens;
 }
 
 /** The prompt and the output that an estimate gives; a prompt that was reported is left out. */

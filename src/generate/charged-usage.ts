@@ -4,7 +4,7 @@
 import type { Usage } from '../core/generation.ts';
 import type { Learned } from '../core/learned.ts';
 import type { ChargeRule } from '../core/outcome.ts';
-import { estimateUsage, NOTHING_UNSEEN, withUnseen } from '../core/unseen.ts';
+import { estimateUsage, NOTHING_UNSEEN, withOwnNumbers, withUnseen } from '../core/unseen.ts';
 import { decideUsage, withNamedTier, withPricedTier } from '../core/usage.ts';
 import { showsReasoning } from './answer-head.ts';
 import type { MeteredAttempt } from './metered-attempt.ts';
@@ -50,10 +50,8 @@ export function chargedUsage(
     outputBound,
     unread: attempt.unread(),
   });
-  const tiered = withPricedTier(withNamedTier(decided, attempt.soFar()?.serviceTier()), [
-    price,
-    candidate.price,
-  ]);
+  const named = withNamedTier(withOwnNumbers(decided), attempt.soFar()?.serviceTier());
+  const tiered = withPricedTier(named, [price, candidate.price]);
   const isUnseen = rule === 'counted' || (rule === 'reported' && attempt.endsEarly());
   if (!isUnseen && silent.length === 0) return tiered;
   const { quietMs, quietTokens } = isUnseen ? attempt.quiet() : NOTHING_UNSEEN;
