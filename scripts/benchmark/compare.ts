@@ -24,28 +24,29 @@ export type Case = {
 
 export type CompareOptions = { readonly connections: number };
 
-/** The compiler of the runtime needs about so many requests until it has nothing left to do. */
-const WARM_REQUESTS = 15_000;
-const WARM_WINDOWS = 10;
+/** The compiler of the runtime is done after so much load, on machines that other programs use too. */
+const WARM_SECONDS = 15;
+/** Code that has been idle for longer is slow again. */
+const IDLE_SECONDS = 20;
 
-/** Warms up each case that is new, then measures them in turns. */
+/**
+ * Measures the cases in turns, side by side in one run. Warms up a case that is new, and one that has
+ * been idle: the runtime drops compiled code with time.
+ */
 export async function compare<C extends Case>(
   rig: Rig,
   cases: readonly C[],
   options: CompareOptions,
 ): Promise<Map<C, readonly Sample[]>> {
-  const take = (seconds: number) => (each: C) =>
+  const window = (seconds: number) => (each: C) =>
     measure(each.subject, each.ask, { ...options, seconds }, rig.upstream.pid);
-  for (const each of cases) {
-    if (rig.isCold(each.subject, each.ask)) await warmUp(() => take(1)(each));
+  const lastUsed = new Map<C, number>();
+  async function take(each: C): Promise<Sample> {
+    const idleMs = performance.now() - (lastUsed.get(each) ?? Number.NEGATIVE_INFINITY);
+    if (idleMs > IDLE_SECONDS * 1_000) await window(WARM_SECONDS)(each);
+    const sample = await window(rig.seconds)(each);
+    lastUsed.set(each, performance.now());
+    return sample;
   }
-  return interleave(cases, rig.rounds, take(rig.seconds));
-}
-
-async function warmUp(window: () => Promise<Sample>): Promise<void> {
-  let requests = 0;
-  for (let windows = 0; windows < WARM_WINDOWS; windows += 1) {
-    requests += (await window()).requests;
-    if (requests >= WARM_REQUESTS) return;
-  }
+  return interleave(cases, rig.rounds, take);
 }

@@ -4,7 +4,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type GatewayOptions, startGateway } from '../../test/support/gateway.ts';
-import { type Ask, benchCatalog } from './catalog.ts';
+import { benchCatalog } from './catalog.ts';
 import { type Process, pin, startProcess } from './machine.ts';
 import type { Subject } from './measure.ts';
 
@@ -37,7 +37,6 @@ export async function openRig(options: RigOptions) {
   const upstream = await startProcess('upstream.ts', [], pin(1));
   const started = new Map<string, Promise<Process>>();
   const gateways: GatewaySubject[] = [];
-  const warm = new Set<string>();
 
   async function processSubject(name: string, file: string, target: string): Promise<Subject> {
     const running = started.getOrInsertComputed(name, () => startProcess(file, [target], pin(0)));
@@ -64,13 +63,6 @@ export async function openRig(options: RigOptions) {
     ...options,
     upstream: { name: 'upstream alone', url: upstream.url, pid: upstream.pid, key: '' },
     startBuild,
-    /** True once for each kind of request to a process. */
-    isCold({ pid }: Subject, { path, body = '' }: Ask): boolean {
-      const kind = `${pid} ${path} ${body.slice(0, 20)} ${body.includes('"stream":true')}`;
-      const cold = !warm.has(kind);
-      warm.add(kind);
-      return cold;
-    },
     /** A bare forwarder. */
     bare: () => processSubject('B', 'forwarder.ts', `${upstream.url}/v1/chat/completions`),
     floor: () => processSubject('L4', 'floor/gateway.ts', upstream.url),

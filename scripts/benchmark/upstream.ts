@@ -8,7 +8,7 @@ import type { BenchModel } from './catalog.ts';
 /** What every answer reports. */
 const REPORTED = { prompt: 20, cached: 4, wholeOutput: 50 };
 
-export const SHORT_STREAM = { events: 64, eventsAWrite: 8 };
+export const SHORT_STREAM = { events: 64, eventsAWrite: 4 };
 export const LONG_STREAM = { events: 200, eventsAWrite: 4 };
 
 /** A stream that stays open while memory is measured. */
