@@ -11,7 +11,7 @@ export const PICO_PER_MICRO = 10 ** (PICO_DECIMALS - MICRO_DECIMALS);
 /** An exact integer: a number up to 2⁵³, which saves allocating a bigint, and a bigint beyond. */
 export type Exact = number | bigint;
 
-export function product(tokens: number, price: Pico): Exact {
+export function product(tokens: number, price: Micro | Pico): Exact {
   // The product is inexact only beyond 2⁵³, or zero.
   const near = tokens * Number(price);
   return Number.isSafeInteger(near) ? near : BigInt(tokens) * price;
@@ -20,6 +20,16 @@ export function product(tokens: number, price: Pico): Exact {
 export function plus(a: Exact, b: Exact): Exact {
   const near = typeof a === 'number' && typeof b === 'number' ? a + b : Number.NaN;
   return Number.isSafeInteger(near) ? near : BigInt(a) + BigInt(b);
+}
+
+/** The whole part of a quotient of positive integers, as a number. */
+export function quotient(total: Exact, price: Pico): number {
+  const divisor = Number(price);
+  if (typeof total === 'bigint' || !Number.isSafeInteger(divisor)) {
+    return Number(BigInt(total) / price);
+  }
+  // Division of two numbers would round, so the remainder is subtracted first.
+  return (total - (total % divisor)) / divisor;
 }
 
 /** Multiplies by a factor in ten-thousandths and rounds once. */

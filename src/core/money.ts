@@ -48,7 +48,8 @@ export function formatDecimal(value: bigint, decimals: number): string {
   const unit = 10 ** decimals;
   if (Number.isSafeInteger(number) && number % unit === 0) return String(number / unit || 0);
   const negative = value < 0n;
-  const digits = (negative ? -value : value).toString().padStart(decimals + 1, '0');
+  const size = Number.isSafeInteger(number) ? Math.abs(number) : negative ? -value : value;
+  const digits = String(size).padStart(decimals + 1, '0');
   const whole = digits.slice(0, digits.length - decimals);
   let end = digits.length;
   while (end > whole.length && digits.charCodeAt(end - 1) === 48) end -= 1;

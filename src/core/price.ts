@@ -1,6 +1,14 @@
 // Multiplies usage by price. Rounds once, half up, on the total of a request.
 
-import { type Exact, FACTOR_ONE, PICO_PER_MICRO, plus, product, toMicro } from './exact.ts';
+import {
+  type Exact,
+  FACTOR_ONE,
+  PICO_PER_MICRO,
+  plus,
+  product,
+  quotient,
+  toMicro,
+} from './exact.ts';
 import type { Usage } from './generation.ts';
 import { larger, type Micro, type Pico, smaller, type Tokens, tokenCount } from './money.ts';
 
@@ -214,11 +222,12 @@ export function coverAmount(promptTokens: Tokens, outputTokens: Tokens, price: P
 export function affordableOutput(available: Micro, promptTokens: Tokens, price: Price): Tokens {
   const { prompt, output, factor } = worstRates(price, promptTokens);
   if (output === 0n) return MOST_TOKENS;
-  const money = (available * BigInt(PICO_PER_MICRO * FACTOR_ONE)) / BigInt(factor);
-  const left = money - BigInt(promptTokens) * prompt;
-  if (left <= 0n) return NO_TOKENS;
-  const tokens = left / output;
-  return smaller(MOST_TOKENS, tokenCount(Number(tokens)));
+  const money =
+    factor === FACTOR_ONE
+      ? product(PICO_PER_MICRO, available)
+      : (available * BigInt(PICO_PER_MICRO * FACTOR_ONE)) / BigInt(factor);
+  const left = plus(money, product(-promptTokens, prompt));
+  return left <= 0 ? NO_TOKENS : smaller(MOST_TOKENS, tokenCount(quotient(left, output)));
 }
 
 type WorstRates = { readonly prompt: Pico; readonly output: Pico; readonly factor: number };

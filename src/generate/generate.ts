@@ -55,8 +55,8 @@ export async function generate(
   const identified = call.authorize();
   // Register before anything is held: shutdown waits for every request that could still write.
   const lifetime = new Lifetime(dependencies.inFlight, call);
-  /** A stream is settled after its response has started, everything else before. */
-  let settled: Promise<void> | undefined;
+  /** A stream ends after its response has started, everything else before. */
+  let isStreaming = false;
   try {
     const checked = await check(dependencies, call, await identified);
     const grant = await obtainGrant(dependencies, checked);
@@ -72,12 +72,11 @@ export async function generate(
     if (routed.kind === 'serving' && !checked.request.stream) {
       return await serveWhole(dependencies, admitted, routed);
     }
-    const stream = serveStream(dependencies, admitted, routed);
-    settled = stream.settled;
-    return stream.generated;
+    const generated = serveStream(dependencies, admitted, routed);
+    isStreaming = true;
+    return generated;
   } finally {
-    if (settled === undefined) lifetime.end();
-    else settled.finally(() => lifetime.end());
+    if (!isStreaming) lifetime.end();
   }
 }
 
@@ -88,7 +87,7 @@ async function findUpstream(
 ): Promise<Routed<MeteredAttempt>> {
   const { checked, grant, lifetime } = admitted;
   const { call, facts, request } = checked;
-  const { random, silentCommitMs, health, monotonic, startTimer } = dependencies;
+  const { random, silentCommitMs, health, monotonic, startTimer, startDeadline } = dependencies;
   const { outputBound } = grant.cover;
   try {
     const routed = await route({
@@ -108,6 +107,7 @@ async function findUpstream(
       monotonic,
       random,
       startTimer,
+      startDeadline,
     });
     if (routed.kind !== 'silent') return routed;
     // This delays the headers as well. If the hold is lost, the search is aborted.
@@ -194,31 +194,29 @@ function serveStream(
   dependencies: GenerateDependencies,
   admitted: Admitted,
   routed: Extract<Routed<MeteredAttempt>, { readonly kind: 'serving' | 'silent' }>,
-): { readonly generated: Generated; readonly settled: Promise<void> } {
+): Generated {
   const { checked, grant, lifetime } = admitted;
-  const { call } = checked;
   const client = createClientStream(() => lifetime.leave());
-  call.signal.addEventListener('abort', client.leave);
+  lifetime.onGone(client.leave);
   // Shutdown does not wait for a client that has stopped reading.
   lifetime.onStop(client.hurry);
   const answer = new Opening(routed, grant.attempts);
-  const run = async (): Promise<void> => {
-    client.write(await deliver(dependencies, admitted, answer, client));
-    call.limitIdle?.(); // Behind the close it would have no effect.
-    client.close();
-  };
   // This task belongs to the request, not to the client's socket: it settles either way.
-  const settled = run()
-    .catch(() => client.close())
-    .finally(() => call.signal.removeEventListener('abort', client.leave));
+  const run = async (): Promise<void> => {
+    try {
+      client.write(await deliver(dependencies, admitted, answer, client));
+      checked.call.limitIdle?.(); // Behind the close it would have no effect.
+    } finally {
+      client.close();
+      lifetime.end();
+    }
+  };
+  run().catch(() => {}); // Without a settlement the hold is recovered.
   return {
-    generated: {
-      kind: 'stream',
-      body: client.body,
-      ...(routed.kind === 'silent' ? {} : { modelServed: routed.attempt.candidate.model.slug }),
-      limits: grant.limits,
-    },
-    settled,
+    kind: 'stream',
+    body: client.body,
+    ...(routed.kind === 'silent' ? {} : { modelServed: routed.attempt.candidate.model.slug }),
+    limits: grant.limits,
   };
 }
 

@@ -28,6 +28,7 @@ export class Lifetime {
   #hasLeft: boolean;
   #slot: Slot | undefined;
   #stopped: (() => void) | undefined;
+  #gone: (() => void) | undefined;
   /**
    * The signal outlives the request. This flag replaces removing the listener, which costs as much
    * as adding it.
@@ -72,6 +73,7 @@ export class Lifetime {
     const candidate = this.#current?.candidate;
     this.#isDraining = candidate !== undefined && isReadOn(candidate) && !this.#inFlight.aborted();
     this.#freeSlot();
+    this.#gone?.();
     if (!this.#isDraining) this.stop();
   }
 
@@ -104,6 +106,12 @@ export class Lifetime {
     if (this.#inFlight.aborted()) action();
   }
 
+  /** Calls `action` when the client disconnects. */
+  onGone(action: () => void): void {
+    this.#gone = action;
+    if (this.#hasLeft) action();
+  }
+
   /** Frees the slot when the client disconnects, or immediately if it already has. */
   onLeave(taken: Slot): void {
     this.#slot = taken;
@@ -118,6 +126,7 @@ export class Lifetime {
     this.#call = undefined;
     this.#current = undefined;
     this.#slot = undefined;
+    this.#gone = undefined;
     this.#endDrain?.();
     this.#inFlight.exit(this.#requestId);
   }

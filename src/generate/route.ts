@@ -2,7 +2,6 @@
 // content at this point, at most headers and heartbeats, so every failure may be retried;
 // `core/failover.ts` decides how. Health decides whether a candidate may be tried at all.
 
-import { withTimeout } from '../async/timeout.ts';
 import {
   decideStep,
   isOfCredential,
@@ -70,19 +69,24 @@ type RouteOptions<A extends Attempt> = Until & {
   readonly monotonic: () => number;
   readonly random: () => number;
   readonly startTimer: StartTimer;
+  /** Up to a sweep late. */
+  readonly startDeadline: StartTimer;
 };
 
 /** For a whole answer the search reads the complete answer: nothing is passed on before its end. */
 export function route<A extends Attempt>(options: RouteOptions<A>): Promise<Routed<A>> {
   const found = new Search(options).run();
-  return options.until === 'end' ? found : unlessSilent(found, options.silentCommitMs);
+  return options.until === 'end' ? found : unlessSilent(found, options);
 }
 
-async function unlessSilent<A extends Attempt>(
+function unlessSilent<A extends Attempt>(
   found: Promise<Found<A>>,
-  silentCommitMs: number,
+  { silentCommitMs, startDeadline }: Pick<RouteOptions<A>, 'silentCommitMs' | 'startDeadline'>,
 ): Promise<Routed<A>> {
-  return (await withTimeout(silentCommitMs, found)) ?? { kind: 'silent', found };
+  return new Promise((resolve, reject) => {
+    const stop = startDeadline(silentCommitMs, () => resolve({ kind: 'silent', found }));
+    found.then(resolve, reject).then(stop);
+  });
 }
 
 const FIRST: Asking = { kind: 'first' };
@@ -207,8 +211,8 @@ class Search<A extends Attempt> {
   /** Releases the permit if the attempt could not be started, since no attempt would end it. */
   #start(asked: Candidate, permit: Permit, newConnection: boolean): A {
     const { startAttempt, request, promptTokens, streamUpstream: stream } = this.#options;
-    const leftMs = this.#startedAt + this.#deadlineMs - this.#options.monotonic();
-    const candidate = this.#count === 0 ? asked : boundTotal(asked, leftMs);
+    const candidate =
+      this.#count === 0 ? asked : boundTotal(asked, this.#deadlineMs - this.#elapsedMs());
     if (candidate !== asked) permit.forgiveTotal();
     this.#count += 1;
     const { credential } = permit;
@@ -224,8 +228,12 @@ class Search<A extends Attempt> {
     }
   }
 
+  #elapsedMs(): number {
+    return this.#options.monotonic() - this.#startedAt;
+  }
+
   #decide(candidate: Candidate, asking: Asking, again: Asking, failure: UpstreamFailure): Step {
-    const { health, monotonic, lifetime, random } = this.#options;
+    const { health, lifetime, random } = this.#options;
     const situation: Situation = {
       attempts: this.#count,
       repeated: asking.kind !== 'first',
@@ -233,7 +241,7 @@ class Search<A extends Attempt> {
       hasNext: this.#waiting.length > 0,
       hasNewModel: this.#waiting.some((each) => this.#isNewModel(each)),
       mayRepeat: true,
-      elapsedMs: monotonic() - this.#startedAt,
+      elapsedMs: this.#elapsedMs(),
       deadlineMs: this.#deadlineMs,
       cancelled: lifetime.isOver(),
       dice: random(),

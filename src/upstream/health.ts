@@ -90,8 +90,8 @@ export function createHealth(
     account: string,
     candidate: Candidate,
     asking: Asking,
+    nowMs: number,
   ): Permit | CandidateRefusal => {
-    const nowMs = monotonic();
     const { upstream, upstreamModel, affinity } = candidate;
     const avoid = asking.kind === 'credential' ? asking.avoid : undefined;
     const user = { account, model: upstreamModel };
@@ -113,7 +113,7 @@ export function createHealth(
     isIn: Promise<boolean>,
   ): Promise<Permit | CandidateRefusal> =>
     (await isIn)
-      ? admit(node, account, candidate, asking)
+      ? admit(node, account, candidate, asking, monotonic())
       : refusal('no place became free in time');
 
   const breakerOpen = (
@@ -140,7 +140,7 @@ export function createHealth(
       if (isOpen) return breakerOpen(node, account, candidate);
       if (asking.kind === 'first') node.budget.note(account, nowMs);
       const place = node.gate.enter(account, upstream.concurrency);
-      if (place === 'in') return admit(node, account, candidate, asking);
+      if (place === 'in') return admit(node, account, candidate, asking, nowMs);
       if (place === 'full') return refusal('its queue is full');
       const entry = admitLater(node, account, candidate, asking, place.isIn);
       return { kind: 'queued', entry, leave: place.leave };

@@ -10,6 +10,7 @@ import type { Followed } from '../../src/generate/lifetime.ts';
 import { type Routed, route } from '../../src/generate/route.ts';
 import type { Attempt, AttemptOptions, Batch } from '../../src/upstream/attempt.ts';
 import { type AccountHealth, createHealth, type Health } from '../../src/upstream/health.ts';
+import { startTimer } from '../../src/upstream/timer.ts';
 import { createFakeTime, type FakeTime } from '../support/fake-time.ts';
 import { type ListedProbes, listedProbes } from '../support/probe.ts';
 import { requestWith } from '../support/request.ts';
@@ -159,6 +160,7 @@ export function createRouteRig({ runsByItself = true } = {}): RouteRig {
       monotonic: time.now,
       random: () => asked.dice ?? 0,
       startTimer: time.startTimer,
+      startDeadline: startTimer,
     });
     const served = routed.kind === 'serving' ? routed.attempt.candidate.model.slug : undefined;
     const story = attempts.records.map(({ model, failure }) => `${model} ${failure}`);

@@ -103,7 +103,11 @@ function readCounts(value: JsonObject, names: Names): Counts | Doubt {
  * unused name; two different numbers contradict each other.
  */
 function readPart(first: Count, second?: Count, third?: Count, fourth?: Count): number | Doubt {
-  return withSpelling(withSpelling(withSpelling(withSpelling(0, first), second), third), fourth);
+  let found: number | Doubt = 0;
+  if (first !== undefined) found = withSpelling(found, first);
+  if (second !== undefined) found = withSpelling(found, second);
+  if (third !== undefined) found = withSpelling(found, third);
+  return fourth === undefined ? found : withSpelling(found, fourth);
 }
 
 function withSpelling(found: number | Doubt, spelling: Count): number | Doubt {
