@@ -14,7 +14,7 @@ import { SLICE_TOKENS } from '../core/price.ts';
 import { candidates, type RouteFacts } from '../core/route.ts';
 import { answerHead, showsReasoning } from './answer-head.ts';
 import { check } from './check.ts';
-import { type ClientStream, createClientStream } from './client-stream.ts';
+import { ClientStream } from './client-stream.ts';
 import { Opening } from './deferred-attempt.ts';
 import { startMetered } from './dispatch.ts';
 import { type Admitted, causeOf, causeOfEnd, finish, outputOf } from './finish.ts';
@@ -196,18 +196,17 @@ function serveStream(
   routed: Extract<Routed<MeteredAttempt>, { readonly kind: 'serving' | 'silent' }>,
 ): Generated {
   const { checked, grant, lifetime } = admitted;
-  const client = createClientStream(() => lifetime.leave());
-  lifetime.onGone(client.leave);
-  // Shutdown does not wait for a client that has stopped reading.
-  lifetime.onStop(client.hurry);
+  const client = new ClientStream(() => lifetime.leave());
+  lifetime.serve(client);
   const answer = new Opening(routed, grant.attempts);
   // This task belongs to the request, not to the client's socket: it settles either way.
   const run = async (): Promise<void> => {
+    let last = '';
     try {
-      client.write(await deliver(dependencies, admitted, answer, client));
+      last = await deliver(dependencies, admitted, answer, client);
       checked.call.limitIdle?.(); // Behind the close it would have no effect.
     } finally {
-      client.close();
+      client.close(last);
       lifetime.end();
     }
   };

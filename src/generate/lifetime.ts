@@ -16,6 +16,9 @@ export type Slot = {
   readonly free: () => void;
 };
 
+/** The client of a stream. Shutdown does not wait for one that has stopped reading. */
+type StreamClient = { readonly leave: () => void; readonly hurry: () => void };
+
 /** What waits for an upstream. Before an upstream is called there is no candidate and no bill. */
 export type Followed = { readonly candidate?: Candidate; readonly abort: () => void };
 
@@ -27,8 +30,7 @@ export class Lifetime {
   #current: Followed | undefined;
   #hasLeft: boolean;
   #slot: Slot | undefined;
-  #stopped: (() => void) | undefined;
-  #gone: (() => void) | undefined;
+  #client: StreamClient | undefined;
   /**
    * The signal outlives the request. This flag replaces removing the listener, which costs as much
    * as adding it.
@@ -73,7 +75,7 @@ export class Lifetime {
     const candidate = this.#current?.candidate;
     this.#isDraining = candidate !== undefined && isReadOn(candidate) && !this.#inFlight.aborted();
     this.#freeSlot();
-    this.#gone?.();
+    this.#client?.leave();
     if (!this.#isDraining) this.stop();
   }
 
@@ -91,7 +93,7 @@ export class Lifetime {
   /** Ends the request: shutdown, or the client disconnected. */
   stop(): void {
     this.#current?.abort();
-    this.#stopped?.();
+    this.#client?.hurry();
   }
 
   /** Replaces what is aborted when the request ends. */
@@ -100,16 +102,10 @@ export class Lifetime {
     if (this.isOver()) followed.abort();
   }
 
-  /** Calls `action` on shutdown, after the followed wait was aborted. */
-  onStop(action: () => void): void {
-    this.#stopped = action;
-    if (this.#inFlight.aborted()) action();
-  }
-
-  /** Calls `action` when the client disconnects. */
-  onGone(action: () => void): void {
-    this.#gone = action;
-    if (this.#hasLeft) action();
+  /** From here on the answer is a stream to this client. */
+  serve(client: StreamClient): void {
+    this.#client = client;
+    if (this.#hasLeft) client.leave();
   }
 
   /** Frees the slot when the client disconnects, or immediately if it already has. */
@@ -126,7 +122,7 @@ export class Lifetime {
     this.#call = undefined;
     this.#current = undefined;
     this.#slot = undefined;
-    this.#gone = undefined;
+    this.#client = undefined;
     this.#endDrain?.();
     this.#inFlight.exit(this.#requestId);
   }

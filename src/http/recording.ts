@@ -1,7 +1,7 @@
 // The answer of a request with an `Idempotency-Key` while it is produced, and its stored form. The
 // first client and all repeats read the same bytes, each at its own pace.
 
-import { type ClientStream, createClientStream } from '../generate/client-stream.ts';
+import { ClientStream } from '../generate/client-stream.ts';
 import {
   BEGINNING,
   type Cursor,
@@ -155,18 +155,19 @@ export function serveReader(
   onEnd: () => void,
   write: (client: ClientStream) => Promise<void>,
 ): ClientStream {
-  const client = createClientStream(onEnd, STALL_MS);
+  const client = new ClientStream(onEnd, STALL_MS);
+  const leave = (): void => client.leave();
   const run = async (): Promise<void> => {
     await write(client);
     if (client.gone()) return;
-    client.close();
+    client.close('');
     onEnd();
   };
   if (signal.aborted) client.leave();
-  signal.addEventListener('abort', client.leave, { once: true });
+  signal.addEventListener('abort', leave, { once: true });
   run()
     .catch(() => client.cut('The answer could not be read.'))
-    .finally(() => signal.removeEventListener('abort', client.leave));
+    .finally(() => signal.removeEventListener('abort', leave));
   return client;
 }
 
@@ -180,7 +181,7 @@ export async function pour(
     const changed = transcript.changed();
     const { bytes, next } = transcript.read(cursor);
     cursor = next;
-    if (bytes !== undefined) await client.writeBytes(bytes);
+    if (bytes !== undefined) await client.write(bytes);
     else if (transcript.isComplete()) break;
     else await changed;
   }

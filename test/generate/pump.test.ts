@@ -3,7 +3,7 @@
 
 import { expect, test } from 'bun:test';
 import type { GenerationEvent } from '../../src/core/generation.ts';
-import { type ClientStream, createClientStream } from '../../src/generate/client-stream.ts';
+import { ClientStream } from '../../src/generate/client-stream.ts';
 import { OutputMeter } from '../../src/generate/meter.ts';
 import { type PumpOptions, pump } from '../../src/generate/pump.ts';
 import type { Batch } from '../../src/upstream/attempt.ts';
@@ -25,15 +25,14 @@ const text = (words: string): GenerationEvent => ({ kind: 'text-delta', text: wo
 
 function setUp(batches: readonly Batch[], more: Partial<PumpOptions> = {}) {
   const attempt = listedAttempt(candidate('a'), batches);
-  const stream = createClientStream(() => attempt.abort());
   const written: string[] = [];
-  const client: ClientStream = {
-    ...stream,
-    write(words) {
+  class ObservedStream extends ClientStream {
+    override write(words: string): Promise<void> | undefined {
       written.push(words);
-      return stream.write(words);
-    },
-  };
+      return super.write(words);
+    }
+  }
+  const client = new ObservedStream(() => attempt.abort());
   const meter = new OutputMeter((counted) => counted.length);
   const ending = pump({
     attempt,

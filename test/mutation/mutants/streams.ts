@@ -64,9 +64,9 @@ export const STREAM_MUTANTS: readonly Mutant[] = [
     does: 'a client that does not read is written to all the same',
     edits: [
       {
-        in: 'send',
-        find: 'if ((controller.desiredSize ?? 1) > 0) return undefined;',
-        put: 'if ((controller.desiredSize ?? 1) > -1e12) return undefined;',
+        in: '#send',
+        find: 'const room = this.#block();',
+        put: 'const room = undefined;',
       },
     ],
     tests: ['test/generate/client-stream.test.ts'],
