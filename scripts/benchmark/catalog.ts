@@ -53,8 +53,8 @@ const PROMPT_BYTES = 160;
 /** As a coding agent has it: a conversation whose turns are mostly known from the last request. */
 const LARGE = { turns: 31, bytesATurn: 4_800 };
 
-/** More than any answer has: output beyond the bound is held back and not passed on. */
-const OUTPUT_TOKENS_MAX = 1_000;
+/** More than the answers have, since output beyond the bound is not passed on. */
+const outputTokensMax = (model: BenchModel): number => (model === 'long' ? 250 : 100);
 
 /** The bodies of both formats have the same members. */
 function bodyOf(
@@ -66,7 +66,7 @@ function bodyOf(
     role: turn % 2 === 0 ? 'user' : 'assistant',
     content: `${turn}: ${PROMPT.repeat(Math.round(bytesATurn / PROMPT.length))}`,
   }));
-  return JSON.stringify({ model, max_tokens: OUTPUT_TOKENS_MAX, messages, stream });
+  return JSON.stringify({ model, max_tokens: outputTokensMax(model), messages, stream });
 }
 
 export const whole: Ask = { path: '/v1/chat/completions', body: bodyOf('bench', false) };
