@@ -16,6 +16,8 @@ const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 /** Of the settling time: the allocator keeps what the higher rate took, and reuses it. */
 const WARM_SHARE = 0.75;
+/** MiB an hour: a server grows by some 5 until it drops its compiled code, at 256 MiB. */
+const MEMORY_BOUND = 10;
 
 const { values: options } = parseArgs({
   options: {
@@ -77,7 +79,7 @@ function judge(samples: readonly Sample[], settleMs: number): number {
   say(
     `${minutes.toFixed(0)} minutes, ${last?.requests ?? 0} requests; slopes after minute ${settleMs / MINUTE_MS}: Theil-Sen, 95 % confidence`,
   );
-  const growth = growthOf(samples, settleMs);
+  const growth = growthOf(samples, settleMs, MEMORY_BOUND);
   printTable(
     ['after settling', 'first', 'last', 'per hour', '95 %', 'bound', 'verdict'],
     growth.map(cells),

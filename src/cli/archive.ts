@@ -18,6 +18,9 @@ import type { Context } from './context.ts';
 import { listOutput, shortInstant } from './list-output.ts';
 import { readSpan } from './period.ts';
 
+/** Of one core: an operator waits for the command, and the server may run beside it. */
+const SHARE = 0.5;
+
 export function addArchiveCommands(program: Command, perform: Perform): void {
   const archive = addGroup(program, 'archive', 'list, check and restore archived requests');
   const addScoped = (name: string, about: string): Command =>
@@ -137,7 +140,7 @@ async function restore(context: Context, { month, account }: RestoreScope): Prom
   const { database, accounts } = await context.openStore();
   refuseRepetition(context, month);
   const accountId = account === undefined ? undefined : (await accounts.find(account)).id;
-  const rest = createRest(() => performance.now());
+  const rest = createRest(SHARE);
   const { archivesToRestore, restoreMonth } = await loadFiles();
   const restored: ArchivedMonth[] = [];
   for (const archive of await archivesToRestore(database, { month, accountId })) {

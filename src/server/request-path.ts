@@ -3,7 +3,7 @@
 import { every, type Stop } from '../async/every.ts';
 import { loadTokenizer } from '../generate/tokenizer.ts';
 import type { RemoteLedger } from '../ledger/remote.ts';
-import { cpuSeconds, residentBytes } from '../observe/process.ts';
+import { residentBytes } from '../observe/process.ts';
 import { type DomainsOptions, openDomains } from './domains.ts';
 import { createHandlers } from './handlers.ts';
 import { openServingRedis } from './limits.ts';
@@ -34,7 +34,7 @@ export async function createRequestPath(options: RequestPathOptions) {
   const watchMemory = createMemoryWatch({
     inFlight: inFlight.count,
     residentBytes,
-    ...{ monotonic, cpuSeconds },
+    monotonic,
     collect() {
       Bun.gc(true);
       options.ledger.collect();

@@ -82,6 +82,7 @@ export function createSelfAudit(options: SelfAuditOptions): SelfAudit {
     thread = askThread<AuditRequest, AuditReport>('./self-audit-thread.ts', async () => ({
       url,
       live: await live(),
+      nowMs: startedAt,
       ...(accountIds === undefined ? {} : { accountIds }),
     }));
     thread.answer

@@ -10,10 +10,10 @@ import { serveThread } from './serve-thread.ts';
 export type CatchUpRequest = { readonly url: string };
 
 /**
- * The ledger waits for at most one step, and then has the database for as long. Over the network it
- * does not wait.
+ * A quarter of a core. The ledger waits for at most one step, and then has the database for three
+ * times as long; over the network it does not wait.
  */
-const STEP = { sqlite: { stepMs: 15, pauseMs: 15 }, postgres: { stepMs: 100, pauseMs: 15 } };
+const STEP = { sqlite: { stepMs: 15, pauseMs: 45 }, postgres: { stepMs: 100, pauseMs: 15 } };
 
 serveThread(async ({ url }: CatchUpRequest) => {
   // A power cut may undo whole steps; they are repeated.

@@ -119,7 +119,9 @@ export const settings = sqliteTable('settings', {
 /** Messages between a running server and commands. The next server ignores them, except `began`. */
 export const serverNotes = sqliteTable('server_notes', {
   name: text()
-    .$type<'began' | 'catalog' | 'catalog_reload' | 'catalog_text' | 'console' | 'audit'>()
+    .$type<
+      'began' | 'catalog' | 'catalog_reload' | 'catalog_text' | 'console' | 'audit' | 'audit_mark'
+    >()
     .primaryKey(),
   value: text().notNull(),
   updatedAt: instant('updated_at').notNull(),

@@ -3,23 +3,22 @@ import { createMemoryWatch } from '../../src/server/memory-watch.ts';
 
 const MB = 1_024 * 1_024;
 
-type Look = readonly [inFlight: number, megabytes: number, minutes?: number, cpuMinutes?: number];
+type Look = readonly [inFlight: number, megabytes: number, minutes?: number];
 
 /** Which of the looks collect, and which of them drop compiled code as well. */
 function play(looks: readonly Look[]): { collecting: number[]; shrinking: number[] } {
-  let [inFlight, megabytes, minutes, cpuMinutes] = [0, 0, 0, 0];
+  let [inFlight, megabytes, minutes] = [0, 0, 0];
   const [collecting, shrinking]: [number[], number[]] = [[], []];
   let index = 0;
   const look = createMemoryWatch({
     inFlight: () => inFlight,
     residentBytes: () => megabytes * MB,
     monotonic: () => minutes * 60_000,
-    cpuSeconds: () => cpuMinutes * 60,
     collect: () => void collecting.push(index),
     shrink: () => void shrinking.push(index),
   });
   for (const next of looks) {
-    [inFlight, megabytes, minutes = minutes, cpuMinutes = cpuMinutes] = next;
+    [inFlight, megabytes, minutes = minutes] = next;
     look();
     index += 1;
   }
@@ -66,54 +65,38 @@ test('measures growth from the least since a collection: memory goes back some t
 
 test('collects every five minutes in any case, as the heap grows for hours', () => {
   const looks: Look[] = [
-    [0, 100, 0, 0],
-    [0, 100, 0, 0],
-    [1, 101, 4, 4],
-    [1, 101, 5, 5],
-    [0, 101, 6, 6],
-    [0, 101, 6, 6],
-    [0, 101, 9, 9],
-    [0, 102, 11, 11],
-    [3, 104, 15, 15],
-    [3, 104, 16, 16],
+    [0, 100, 0],
+    [0, 100, 0],
+    [1, 101, 4],
+    [1, 101, 5],
+    [0, 101, 6],
+    [0, 101, 6],
+    [0, 101, 9],
+    [0, 102, 11],
+    [3, 104, 15],
+    [3, 104, 16],
   ];
   expect(play(looks)).toEqual({ collecting: [1, 3, 5, 7, 9], shrinking: [] });
 });
 
-test('drops compiled code after a minute of less than an eighth of one processor', () => {
+test('drops compiled code where memory stayed above its bound for five minutes', () => {
   const looks: Look[] = [
-    [1, 100, 0.5, 0],
-    [1, 100, 1, 0.1],
-    [1, 100, 1.9, 0.1],
-    [1, 100, 2, 0.3],
-    [1, 100, 3, 0.4],
+    [9, 300, 1],
+    [9, 255, 2],
+    [9, 300, 5],
+    [9, 300, 7],
+    [9, 300, 10],
   ];
-  expect(play(looks)).toEqual({ collecting: [], shrinking: [1, 4] });
+  expect(play(looks)).toEqual({ collecting: [0, 3], shrinking: [4] });
 });
 
-test('drops no code before it has worked for two seconds since the last drop', () => {
-  const looks: Look[] = [
-    [1, 100, 1, 0.02],
-    [1, 100, 2, 0.04],
-    [1, 100, 3, 0.06],
-    [1, 100, 4, 0.06],
-    [1, 100, 4.9, 0.1],
-  ];
-  expect(play(looks)).toEqual({ collecting: [], shrinking: [1] });
+test('drops it again once memory has grown by 64 MB over what the last drop left', () => {
+  const sizes = [300, 260, 260, 323, 325, 200, 300];
+  const looks = sizes.map((megabytes, index): Look => [9, megabytes, 5 * (index + 1)]);
+  expect(play(looks)).toEqual({ collecting: [1, 2, 3, 5], shrinking: [0, 4, 6] });
 });
 
-test('collects between where something has grown, which puts off no drop of code', () => {
-  const looks: Look[] = [
-    [0, 100, 0, 0],
-    [0, 100, 0, 0],
-    [0, 130, 0.5, 0],
-    [0, 130, 1, 0.1],
-  ];
-  expect(play(looks)).toEqual({ collecting: [1, 2], shrinking: [3] });
-});
-
-test('drops compiled code once a day at any load', () => {
-  const hours = [1, 2, 23, 24, 25, 47, 48];
-  const looks = hours.map((hour): Look => [9, 100, hour * 60, hour * 60]);
-  expect(play(looks)).toEqual({ collecting: [0, 1, 2, 4, 5], shrinking: [3, 6] });
+test('drops no code at any load where memory is below the bound', () => {
+  const looks = [1, 2, 23, 24, 25, 48].map((hour): Look => [0, 255, hour * 60]);
+  expect(play(looks).shrinking).toEqual([]);
 });

@@ -7,8 +7,8 @@ const MIB = 1_024 * 1_024;
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 /**
- * Windows of memory: a quiet server drops its compiled code once in each, and its least is what is
- * left then. Wider ones keep fewer of these floors, so their interval is wider.
+ * Windows of memory: the least of each is what its collections leave. Wider ones are fewer, so
+ * their interval is wider.
  */
 const LEAST_MS = MINUTE_MS;
 /** More than the time between two samples. */
@@ -91,7 +91,7 @@ export type Growth = {
  * are taken from the medians of each minute. A series passes where the whole interval of confidence
  * is below the bound, and fails where all of it is above.
  */
-export function growthOf(samples: readonly Sample[], settleMs: number): Growth[] {
+export function growthOf(samples: readonly Sample[], settleMs: number, memoryBound = 1): Growth[] {
   const settled = samples.filter(({ atMs }) => atMs >= settleMs);
   const series = (
     name: string,
@@ -117,7 +117,7 @@ export function growthOf(samples: readonly Sample[], settleMs: number): Growth[]
     leasts(points, LEAST_MS / HOUR_MS).filter(({ x }) => x + LEAST_MS / HOUR_MS / 2 <= over);
   const resident = ({ residentBytes }: Sample): number => residentBytes / MIB;
   return [
-    series('least resident memory', 'MiB', resident, 1, least),
+    series('least resident memory', 'MiB', resident, memoryBound, least),
     series('resident memory', 'MiB', resident),
     series('anonymous memory', 'MiB', ({ anonymousBytes }) => anonymousBytes / MIB),
     // Pools of connections grow and shrink by some ten; a leak of one in a thousand requests is more.

@@ -1,5 +1,6 @@
 // A gateway with an empty database beside one with 90 days of requests of 200 accounts, half of
-// them by one account. Measures answers, start, pages and a backup.
+// them by one account. Measures answers, in the first minutes and later, start, pages, a backup and
+// `doctor`.
 
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,18 +11,21 @@ import { newEmail, openSignUp } from '../../../test/support/customer.ts';
 import type { Gateway } from '../../../test/support/gateway.ts';
 import { openMailbox } from '../../../test/support/mailbox.ts';
 import { whole } from '../catalog.ts';
-import { type BenchRow, compare } from '../compare.ts';
+import { type BenchRow, type Case, compare } from '../compare.ts';
 import { databaseUrl, HEAVY, writePast } from '../history.ts';
 import { openLoad } from '../load.ts';
 import { residentMegabytes } from '../machine.ts';
-import { loadOf, mid } from '../measure.ts';
+import { loadOf, measure, mid, type Sample } from '../measure.ts';
 import { stallDuring, timePages } from '../pages.ts';
-import type { GatewaySubject } from '../rig.ts';
+import type { GatewaySubject, Rig } from '../rig.ts';
 import { printTable, say, secondsSince, shown } from '../table.ts';
 
 const ACCOUNTS = 200;
 const DAYS = 90;
 const CONNECTIONS = 64;
+
+/** Two minutes after the start, in turns. */
+const FIRST = { rounds: 15, seconds: 4 };
 
 /** Of the past, what the gateway itself adds up after its start. */
 const ADDED_UP_LATER = 1_000_000;
@@ -36,9 +40,9 @@ export const pastRow: BenchRow = {
     const environment = openSignUp(mailbox);
     const directory = await newPast(rig.requests);
     stack.defer(() => rm(directory, { recursive: true, force: true }));
-    const first = await rig.startBuild(build, { directory, environment });
-    await addUp(first.gateway, directory);
-    await first.gateway.stop();
+    const early = await rig.startBuild(build, { directory, environment });
+    await addUp(early.gateway, directory);
+    await early.gateway.stop();
 
     const empty = await rig.startBuild(build, { environment });
     stack.use(empty.gateway);
@@ -56,11 +60,13 @@ export const pastRow: BenchRow = {
     ];
     const started = await inTurn(subjects, afterStart);
     const cases = subjects.map((subject) => ({ name: subject.name, subject, ask: whole }));
+    const first = await firstMinutes(rig, cases);
     const measured = [...(await compare(rig, cases, { connections: CONNECTIONS })).values()];
     const pages = await inTurn(subjects, ({ gateway, email }) =>
       timePages(gateway, mailbox, email),
     );
     const backups = await inTurn(subjects, backUp);
+    const doctors = await inTurn(subjects, askDoctor);
     const line = (name: string, value: (at: number) => string) => [name, value(0), value(1)];
     printTable(
       ['a past', ...subjects.map(({ name }) => name)],
@@ -69,12 +75,16 @@ export const pastRow: BenchRow = {
         line('start, ms', (at) => shown(subjects[at]?.startMs ?? 0)),
         line('resident memory after it, MB', (at) => shown(started[at]?.resident ?? 0)),
         line('first check of caps, longest stall ms', (at) => shown(started[at]?.stallMs ?? 0)),
+        line('CPU µs a whole answer, first two minutes', (at) =>
+          shown(mid(first[at], ({ cpu }) => cpu.all)),
+        ),
         line('whole answers/s', (at) => shown(mid(measured[at], ({ rate }) => rate))),
         line('CPU µs a whole answer', (at) => shown(mid(measured[at], ({ cpu }) => cpu.all))),
         line('p99 ms', (at) => shown(mid(measured[at], ({ p99Us }) => p99Us / 1_000))),
         line('slowest page, p95 ms', (at) => shown(pages[at]?.p95Ms ?? 0)),
         line('which', (at) => pages[at]?.name ?? ''),
         line('backup, s', (at) => shown(backups[at] ?? 0)),
+        line('doctor with the audit, s', (at) => shown(doctors[at] ?? 0)),
       ],
     );
     return [];
@@ -85,6 +95,18 @@ async function inTurn<S, T>(subjects: readonly S[], work: (subject: S) => Promis
   const results: T[] = [];
   for (const subject of subjects) results.push(await work(subject));
   return results;
+}
+
+/** What runs after a start runs beside these answers: the audit, above all. */
+async function firstMinutes(rig: Rig, cases: readonly Case[]): Promise<readonly Sample[][]> {
+  const samples: Sample[][] = cases.map(() => []);
+  const window = { connections: CONNECTIONS, seconds: FIRST.seconds };
+  for (let round = 0; round < FIRST.rounds; round += 1) {
+    for (const [at, { subject, ask }] of cases.entries()) {
+      samples[at]?.push(await measure(subject, ask, window, rig.upstream.pid));
+    }
+  }
+  return samples;
 }
 
 /** A new folder of a gateway whose database has so many requests; the caller removes it. */
@@ -124,4 +146,14 @@ async function backUp({ gateway }: GatewaySubject): Promise<number> {
   const seconds = (performance.now() - startedAt) / 1_000;
   await rm(join(gateway.directory, 'copy.db'));
   return seconds;
+}
+
+async function askDoctor({ gateway, build }: GatewaySubject): Promise<number> {
+  const startedAt = performance.now();
+  await Bun.spawn([build.binary, 'doctor', '--json'], {
+    cwd: gateway.directory,
+    env: { ...gateway.environment },
+    ...{ stdout: 'ignore', stderr: 'ignore' },
+  }).exited;
+  return (performance.now() - startedAt) / 1_000;
 }

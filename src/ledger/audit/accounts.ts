@@ -3,7 +3,9 @@
 // continue from the last anchor.
 //
 // A balance names its last receipt, and rows never change. So one read of the balance fixes which
-// rows belong to it; they are then read page by page while later ones are written.
+// rows belong to it; they are then read page by page while later ones are written. A pass that
+// leaves rows out continues from the receipt before the rows that it reads: an earlier pass read it,
+// and the hashes behind it contain its own.
 
 import { hash } from 'node:crypto';
 import { sql } from 'drizzle-orm';
@@ -21,6 +23,7 @@ import { hashText } from '../receipts.ts';
 import { anchorDifferences } from './anchors.ts';
 import type { AuditScope, Difference } from './difference.ts';
 import { accountPages } from './pages.ts';
+import { type AuditPass, EVERYTHING, type NumberRange, passOf, rangesOf } from './pass.ts';
 
 const RECEIPTS_PAGE = 500;
 
@@ -33,8 +36,11 @@ type Row = {
   readonly sequence: bigint;
   readonly head: Uint8Array | null;
   readonly receipted: Micro;
-  /** The number of the account's last receipt. */
-  readonly last: bigint;
+  /** The numbers of the account's last receipts, and of its last ones up to the mark of the pass. */
+  readonly request: bigint;
+  readonly movement: bigint;
+  readonly oldRequest: bigint;
+  readonly oldMovement: bigint;
   /** Of the last anchor: all null where nothing is archived. */
   readonly archived: bigint | null;
   readonly anchorHead: Uint8Array | null;
@@ -45,15 +51,17 @@ export async function* accountDifferences(
   database: Database,
   scope: AuditScope,
 ): AsyncGenerator<Difference> {
+  const { pass = EVERYTHING, accountId: only } = scope;
   const receipts = new ReceiptReader(database.db);
-  for await (const page of accountPages(database, scope.accountId)) {
-    for (const row of await balancesOf(database, page)) {
+  for await (const page of accountPages(database, only)) {
+    for (const row of await balancesOf(database, page, pass)) {
       const { accountId } = row;
       if (row.posted === null) {
         yield { kind: 'posted', accountId, subject: accountId, detail: 'it has no balance' };
         continue;
       }
-      yield* differencesOf(database, receipts, row);
+      const own = { ...scope, pass: passOf(pass, accountId) };
+      yield* differencesOf(database, receipts, row, own);
     }
   }
 }
@@ -66,13 +74,14 @@ async function* differencesOf(
   database: Database,
   receipts: ReceiptReader,
   row: Row,
+  scope: OwnScope,
 ): AsyncGenerator<Difference> {
   let isChecked = false;
-  for await (const difference of allOf(database, receipts, row)) {
+  for await (const difference of allOf(database, receipts, row, scope)) {
     if (!isChecked) {
-      const [now] = await balancesOf(database, [row.accountId]);
+      const [now] = await balancesOf(database, [row.accountId], scope.pass);
       if (now !== undefined && now.archived !== row.archived) {
-        yield* differencesOf(database, receipts, now);
+        yield* differencesOf(database, receipts, now, scope);
         return;
       }
       isChecked = true;
@@ -81,34 +90,50 @@ async function* differencesOf(
   }
 }
 
+type OwnScope = AuditScope & { readonly pass: AuditPass };
+
 async function* allOf(
   { db }: Database,
   receipts: ReceiptReader,
   row: Row,
+  scope: OwnScope,
 ): AsyncGenerator<Difference> {
-  if (row.archived !== null) yield* anchorDifferences(db, row.accountId);
-  const sum = yield* chainDifferences(receipts, row);
-  yield* balanceDifferences(row, sum);
+  const after = Number(row.archived ?? 0n);
+  const to = Math.max(after, Number(row.request), Number(row.movement));
+  const old = Math.max(Number(row.oldRequest), Number(row.oldMovement));
+  for (const range of rangesOf(scope.pass, { after, to }, old)) {
+    const isFirst = range.after === after;
+    if (range.after === range.to && range.to < to) continue;
+    await scope.rest?.();
+    if (isFirst && row.archived !== null) yield* anchorDifferences(db, row.accountId);
+    const start = isFirst ? startOf(row) : await startAt(receipts, row.accountId, range.after);
+    const end = yield* chainDifferences(receipts, row.accountId, range, start, scope);
+    if (range.to === to) yield* endDifferences(row, to, end);
+  }
 }
 
-function balancesOf(database: Database, accountIds: readonly string[]): Promise<Row[]> {
+/** The balances of a page of accounts. */
+function balancesOf(
+  database: Database,
+  accountIds: readonly string[],
+  pass: AuditPass,
+): Promise<Row[]> {
   const first = accountIds[0] ?? '';
   const last = accountIds.at(-1) ?? '';
-  const lastOf = (table: string) =>
-    sql`coalesce((select max(t.sequence) from ${sql.identifier(table)} t where t.account = b.number), 0)`;
+  const lastOf = (table: 'requests' | 'movements', mark?: number) =>
+    sql`coalesce((select t.sequence from ${sql.identifier(table)} t where t.account = b.number
+      ${mark === undefined ? sql`` : sql`and t.number <= ${mark}`} order by t.sequence desc limit 1), 0)`;
   return database.rows<Row>(
-    sql`select "accountId", posted, held, open, sequence, head, receipted,
-          case when newest > coalesce(archived, 0) then newest else coalesce(archived, 0) end as last,
-          archived, "anchorHead", "anchorPosted"
-        from (select *, case when request > movement then request else movement end as newest
-        from (select a.id as "accountId", b.posted, b.held, b.sequence, b.head, b.receipted,
-            (select coalesce(sum(h.amount), 0) from open_holds h where h.account = b.number) as open,
-            ${lastOf('requests')} as request, ${lastOf('movements')} as movement,
-            m.last_sequence as archived, m.head as "anchorHead", m.closing as "anchorPosted"
-          from accounts a left join balances b on b.account_id = a.id
-            left join archived_months m on m.account = b.number and m.first_sequence =
-              (select max(first_sequence) from archived_months where account = b.number)
-          where a.id between ${first} and ${last}) as found) as balance order by "accountId"`,
+    sql`select a.id as "accountId", b.posted, b.held, b.sequence, b.head, b.receipted,
+        (select coalesce(sum(h.amount), 0) from open_holds h where h.account = b.number) as open,
+        ${lastOf('requests')} as request, ${lastOf('movements')} as movement,
+        ${lastOf('requests', pass.requests)} as "oldRequest",
+        ${lastOf('movements', pass.movements)} as "oldMovement",
+        m.last_sequence as archived, m.head as "anchorHead", m.closing as "anchorPosted"
+      from accounts a left join balances b on b.account_id = a.id
+        left join archived_months m on m.account = b.number and m.first_sequence =
+          (select max(first_sequence) from archived_months where account = b.number)
+      where a.id between ${first} and ${last} order by a.id`,
   );
 }
 
@@ -124,24 +149,24 @@ function* balanceDifferences(row: Row, sum: Micro): Generator<Difference> {
   }
 }
 
-/** Yields the differences of the chain; returns the sum of its requests and movements. */
+/** Where the read receipts of a chain end, and the sum of its requests and movements up to there. */
+type ChainStop = { readonly sum: Micro; readonly closing: Micro; readonly head: string };
+
+/** Yields the differences of the receipts of a range, which continue from `start`. */
 async function* chainDifferences(
   receipts: ReceiptReader,
-  row: Row,
-): AsyncGenerator<Difference, Micro> {
-  const { accountId } = row;
-  const last = Number(row.last);
-  const start = startOf(row);
+  accountId: string,
+  { after: begin, to }: NumberRange,
+  start: ChainStart | undefined,
+  { rest }: AuditScope,
+): AsyncGenerator<Difference, ChainStop> {
   let written = start?.head ?? NO_PREVIOUS_RECEIPT;
   // Each text contains the hash that the previous row stores; that hash is verified below.
   const check = createChainCheck(() => written, start);
-  const wrong = (detail: string): Difference => {
-    return { kind: 'chain', accountId, subject: accountId, detail };
-  };
   let sum = start?.posted ?? ZERO;
-  let after = start?.sequence ?? 0;
-  while (after < last) {
-    const range = { after, before: last + 1, limit: RECEIPTS_PAGE, order: 'oldest first' } as const;
+  let after = begin;
+  while (after < to) {
+    const range = { after, before: to + 1, limit: RECEIPTS_PAGE, order: 'oldest first' } as const;
     const page = await receipts.read(accountId, range);
     for (const { receipt, hash: own } of page) {
       written = own;
@@ -149,7 +174,7 @@ async function* chainDifferences(
       const text = receiptBody(receipt);
       const problems = check.takeReceipt(receipt, text);
       for (const { kind, sequence, detail } of problems) {
-        yield wrong(`receipt ${sequence}: ${kind}. ${detail}`);
+        yield wrong(accountId, `receipt ${sequence}: ${kind}. ${detail}`);
       }
       // Without the previous row, the text cannot be reconstructed.
       const isAlone = problems.some(({ kind }) => kind === 'missing' || kind === 'beginning');
@@ -158,10 +183,14 @@ async function* chainDifferences(
       const detail = 'it says something else than when its receipt was hashed';
       yield { kind: 'receipt', accountId, subject: subjectOf(receipt), detail };
     }
-    after = page.at(-1)?.receipt.sequence ?? last;
+    after = page.at(-1)?.receipt.sequence ?? to;
+    await rest?.();
   }
-  yield* endProblems(row, check.totals().closingBalance, written).map(wrong);
-  return sum;
+  return { sum, closing: check.totals().closingBalance, head: written };
+}
+
+function wrong(accountId: string, detail: string): Difference {
+  return { kind: 'chain', accountId, subject: accountId, detail };
 }
 
 /** Where the chain of an account with archived months continues. */
@@ -171,15 +200,32 @@ function startOf({ accountId, archived, anchorHead, anchorPosted }: Row): ChainS
   return { accountId, sequence: Number(archived), head, posted: anchorPosted };
 }
 
+/** Where the chain continues behind a receipt that an earlier pass read; undefined if it is gone. */
+async function startAt(
+  receipts: ReceiptReader,
+  accountId: string,
+  sequence: number,
+): Promise<ChainStart | undefined> {
+  const range = { after: sequence - 1, before: sequence + 1, limit: 1 };
+  const [found] = await receipts.read(accountId, { ...range, order: 'oldest first' });
+  return found && { accountId, sequence, head: found.hash, posted: found.receipt.posted };
+}
+
+function* endDifferences(row: Row, last: number, stop: ChainStop): Generator<Difference> {
+  for (const detail of endProblems(row, last, stop)) yield wrong(row.accountId, detail);
+  yield* balanceDifferences(row, stop.sum);
+}
+
 /** `closing` is the balance after the last receipt, `head` its hash. */
-function* endProblems(row: Row, closing: Micro, head: string): Generator<string> {
-  const { sequence, last, posted, receipted } = row;
+function* endProblems(row: Row, last: number, { closing, head }: ChainStop): Generator<string> {
+  const { sequence, posted, receipted } = row;
   const end = `its last receipt leaves ${formatTokens(closing)}, and`;
-  if (posted !== closing && last !== 0n) yield `${end} ${formatTokens(posted ?? ZERO)} is posted`;
+  if (posted !== closing && last !== 0) yield `${end} ${formatTokens(posted ?? ZERO)} is posted`;
   if (receipted !== closing) {
     yield `${end} the next one would begin with ${formatTokens(receipted)}`;
   }
-  if (sequence !== last) yield `its last receipt is ${last}, and its balance names ${sequence}`;
+  if (Number(sequence) !== last)
+    yield `its last receipt is ${last}, and its balance names ${sequence}`;
   if (hashText(row.head) !== head) yield 'its balance names another hash than its last receipt has';
 }
 

@@ -7,6 +7,7 @@ import type { Database } from '../../store/contract.ts';
 import { unindexedNumber } from '../../store/portable.ts';
 import type { AuditScope, Difference } from './difference.ts';
 import { ACCOUNTS_PAGE } from './pages.ts';
+import { EVERYTHING, passOf } from './pass.ts';
 
 /** An account that has budgets; all null but its number where it has no balance. */
 type BudgetedAccount = {
@@ -19,10 +20,13 @@ type Row = { readonly family: string; readonly counted: Micro; readonly charged:
 
 export async function* budgetDifferences(
   database: Database,
-  { accountId: only }: AuditScope,
+  { accountId: only, pass = EVERYTHING, rest }: AuditScope,
 ): AsyncGenerator<Difference> {
   for await (const account of budgetedAccounts(database, only)) {
-    const { accountId, budgets } = account;
+    const { accountId, budgets, number } = account;
+    const { turn, turns } = passOf(pass, accountId);
+    if (Number(number) % turns !== turn) continue;
+    await rest?.();
     const isCounted = accountId !== null && budgets !== 0n;
     const rows = await database.rows<Row>(wrongBudgets(account, isCounted));
     for (const { family: subject, counted, charged } of rows) {

@@ -1,5 +1,7 @@
 // The input and output of the audit.
 
+import type { AuditPass } from './pass.ts';
+
 /**
  * posted       a balance is not the sum of the account's entries, or is not there
  * held         what is held is not the sum of the open holds
@@ -26,6 +28,14 @@ export type DifferenceKind =
   | 'unheld'
   | 'lease';
 
+/** Every audit finds these again; the others may lie in rows that the next one leaves out. */
+export const ALWAYS_FOUND: ReadonlySet<DifferenceKind> = new Set([
+  'held',
+  'orphan',
+  'unheld',
+  'lease',
+]);
+
 export type Difference = {
   readonly kind: DifferenceKind;
   /** The account concerned; null where only the operator is. */
@@ -41,6 +51,10 @@ export type AuditScope = {
   readonly accountId?: string;
   /** The running requests; absent where no server is running. */
   readonly live?: LiveRequests;
+  /** Which rows are read; absent: all. */
+  readonly pass?: AuditPass;
+  /** Awaited after each portion. */
+  readonly rest?: () => Promise<void>;
 };
 
 /** What a server is doing, as one consistent snapshot from before the books are read. */

@@ -3,8 +3,10 @@
 
 import { type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../../store/contract.ts';
+import type { AuditScope } from './difference.ts';
+import { EVERYTHING, type NumberRange, rangesOf } from './pass.ts';
 
-const WINDOW_ROWS = 2_000n;
+const WINDOW_ROWS = 2_000;
 
 /** Accounts that are audited together. */
 export const ACCOUNTS_PAGE = 200;
@@ -13,20 +15,29 @@ type AuditedTable = 'requests' | 'movements' | 'redemption_codes';
 
 type Ends = { readonly first: bigint | null; readonly last: bigint | null };
 
-/** A window covers the rows above `after`, up to `to`. */
-export type RowRange = { readonly after: bigint; readonly to: bigint };
-
-/** Windows over the rows of a table as it is now; later rows are appended after them. */
-async function* windowsOf(database: Database, table: AuditedTable): AsyncGenerator<RowRange> {
+/**
+ * Windows over the rows of a table as it is now; later rows are appended after them. Codes are
+ * redeemed long after their row was written, so all of them are old.
+ */
+async function* windowsOf(
+  database: Database,
+  table: AuditedTable,
+  { pass: asked = EVERYTHING, rest }: AuditScope,
+): AsyncGenerator<NumberRange> {
   const number = sql.identifier(table === 'redemption_codes' ? 'rowid' : 'number');
   // Two statements in one, because SQLite reads either end of a table at once, and not both.
   const query = sql`select (select min(${number}) from ${sql.identifier(table)}) as first,
     (select max(${number}) from ${sql.identifier(table)}) as last`;
   const found = await database.settled(() => one<Ends>(database, query));
-  const last = found?.last ?? 0n;
-  for (let after = (found?.first ?? 1n) - 1n; after < last; after += WINDOW_ROWS) {
-    const to = after + WINDOW_ROWS;
-    yield { after, to: to < last ? to : last };
+  const rows = { after: Number(found?.first ?? 1n) - 1, to: Number(found?.last ?? 0n) };
+  // A window has rows of all accounts.
+  const pass = asked.wrong.length > 0 ? EVERYTHING : asked;
+  const mark = table === 'redemption_codes' ? rows.to : pass[table];
+  for (const { after: begin, to } of rangesOf(pass, rows, mark)) {
+    for (let after = begin; after < to; after += WINDOW_ROWS) {
+      yield { after, to: Math.min(after + WINDOW_ROWS, to) };
+      await rest?.();
+    }
   }
 }
 
@@ -34,9 +45,10 @@ async function* windowsOf(database: Database, table: AuditedTable): AsyncGenerat
 export async function* rowsInWindows<Row>(
   database: Database,
   table: AuditedTable,
-  query: (window: RowRange) => SQL,
+  scope: AuditScope,
+  query: (window: NumberRange) => SQL,
 ): AsyncGenerator<Row> {
-  for await (const window of windowsOf(database, table))
+  for await (const window of windowsOf(database, table, scope))
     yield* await database.rows<Row>(query(window));
 }
 

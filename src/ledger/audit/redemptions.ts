@@ -6,15 +6,17 @@ import { formatTokens, type Micro } from '../../core/money.ts';
 import { MOVEMENT_KINDS } from '../../core/receipt.ts';
 import type { Database } from '../../store/contract.ts';
 import type { AuditScope, Difference } from './difference.ts';
-import { ofAccount, type RowRange, rowsInWindows } from './pages.ts';
+import { ofAccount, rowsInWindows } from './pages.ts';
+import type { NumberRange } from './pass.ts';
 
 const PREFIX = 'redemption:';
 
 export async function* redemptionDifferences(
   database: Database,
-  { accountId: only }: AuditScope,
+  scope: AuditScope,
 ): AsyncGenerator<Difference> {
-  const booked = rowsInWindows<BookedRow>(database, 'movements', (window) =>
+  const only = scope.accountId;
+  const booked = rowsInWindows<BookedRow>(database, 'movements', scope, (window) =>
     redemptionsWithoutCode(window, only),
   );
   for await (const { transferId, accountId, amount } of booked) {
@@ -22,7 +24,7 @@ export async function* redemptionDifferences(
     const detail = `${formatTokens(amount)} was booked, and no code of that amount was redeemed`;
     yield { kind: 'redemption', accountId, subject, detail };
   }
-  const redeemed = rowsInWindows<CodeRow>(database, 'redemption_codes', (window) =>
+  const redeemed = rowsInWindows<CodeRow>(database, 'redemption_codes', scope, (window) =>
     codesWithoutMovement(window, only),
   );
   for await (const { digest: subject, redeemedBy: accountId } of redeemed) {
@@ -37,7 +39,7 @@ type BookedRow = {
   readonly amount: Micro;
 };
 
-function redemptionsWithoutCode({ after, to }: RowRange, accountId: string | undefined): SQL {
+function redemptionsWithoutCode({ after, to }: NumberRange, accountId: string | undefined): SQL {
   const redemption = sql.raw(String(MOVEMENT_KINDS.indexOf('redemption')));
   return sql`select m.transfer_id as "transferId", b.account_id as "accountId", m.amount
       from movements m join balances b on b.number = m.account
@@ -49,7 +51,7 @@ function redemptionsWithoutCode({ after, to }: RowRange, accountId: string | und
 
 type CodeRow = { readonly digest: string; readonly redeemedBy: string | null };
 
-function codesWithoutMovement({ after, to }: RowRange, accountId: string | undefined): SQL {
+function codesWithoutMovement({ after, to }: NumberRange, accountId: string | undefined): SQL {
   return sql`select c.digest, c.redeemed_by as "redeemedBy" from redemption_codes c
       where c.rowid > ${after} and c.rowid <= ${to} ${ofAccount(sql`c.redeemed_by`, accountId)}
         and ((c.redeemed_at is null) <> (c.redeemed_by is null)

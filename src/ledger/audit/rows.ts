@@ -5,15 +5,17 @@ import { requestIdOf } from '../../core/id.ts';
 import { HOLD_ENDS } from '../../store/columns.ts';
 import type { Database } from '../../store/contract.ts';
 import type { AuditScope, Difference } from './difference.ts';
-import { ofAccount, type RowRange, rowsInWindows } from './pages.ts';
+import { ofAccount, rowsInWindows } from './pages.ts';
+import type { NumberRange } from './pass.ts';
 
 const UNKNOWN = 'it belongs to no account that has a balance';
 
 export async function* rowDifferences(
   database: Database,
-  { accountId: only }: AuditScope,
+  scope: AuditScope,
 ): AsyncGenerator<Difference> {
-  const requests = rowsInWindows<RequestRow>(database, 'requests', (window) =>
+  const only = scope.accountId;
+  const requests = rowsInWindows<RequestRow>(database, 'requests', scope, (window) =>
     oddRequests(window, only),
   );
   for await (const { id, accountId } of requests) {
@@ -24,6 +26,7 @@ export async function* rowDifferences(
   const movements = rowsInWindows<{ readonly transferId: string }>(
     database,
     'movements',
+    scope,
     ownerlessMovements,
   );
   for await (const { transferId: subject } of movements) {
@@ -33,7 +36,7 @@ export async function* rowDifferences(
 
 type RequestRow = { readonly id: Uint8Array; readonly accountId: string | null };
 
-function oddRequests({ after, to }: RowRange, accountId: string | undefined): SQL {
+function oddRequests({ after, to }: NumberRange, accountId: string | undefined): SQL {
   const [ends, released] = [HOLD_ENDS.length, HOLD_ENDS.indexOf('released')].map((number) =>
     sql.raw(String(number)),
   );
@@ -43,7 +46,7 @@ function oddRequests({ after, to }: RowRange, accountId: string | undefined): SQ
         and (b.number is null or r.ending % ${ends} = ${released} and r.charged <> 0) order by r.number`;
 }
 
-function ownerlessMovements({ after, to }: RowRange): SQL {
+function ownerlessMovements({ after, to }: NumberRange): SQL {
   return sql`select m.transfer_id as "transferId" from movements m
       where m.number > ${after} and m.number <= ${to}
         and not exists (select 1 from balances b where b.number = m.account) order by m.number`;

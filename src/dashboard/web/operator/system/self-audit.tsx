@@ -78,7 +78,7 @@ function Shown({ state, asked }: { readonly state: AuditStateRecord; readonly as
           </p>
         </Alert>
       )}
-      <Card title={t('Last full audit')}>
+      <Card title={t('Last audit')}>
         <Facts
           items={[
             [
@@ -117,7 +117,7 @@ function Shown({ state, asked }: { readonly state: AuditStateRecord; readonly as
           rows={differences}
           empty={
             <Empty title={t('No differences')}>
-              {t('Run tollgate doctor for the same check on the command line.')}
+              {t('Run tollgate doctor to check all rows of the ledger.')}
             </Empty>
           }
           rowKey={({ kind, subject }) => `${kind} ${subject}`}
