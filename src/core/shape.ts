@@ -11,6 +11,8 @@ const PLAIN = 0;
 /** `numbers` fill the placeholders of the shape, from left to right. */
 type Shaped = { readonly shape: string; readonly numbers: readonly number[] };
 
+const ZERO = '0'.charCodeAt(0);
+
 /** Leading zeros, as in a date or a price, are part of the shape. */
 const NUMBERS = /[1-9][0-9]*|0(?![0-9])/g;
 
@@ -22,23 +24,71 @@ function shapeOf(text: string): Shaped | undefined {
   return { shape: text.replace(NUMBERS, NUMBER), numbers };
 }
 
-/**
- * Packs the text into a few bytes if `numberOf` knows its shape, else stores it unchanged.
- * `numberOf` is called once for each text and may register the shape for the next one.
- */
-export function packText(
-  text: string,
-  numberOf: (shape: string) => number | undefined,
-): Uint8Array {
-  const shaped = shapeOf(text);
-  const number = shaped === undefined ? undefined : numberOf(shaped.shape);
-  if (shaped === undefined || number === undefined) {
-    return Buffer.concat([Buffer.of(PLAIN), Buffer.from(text)]);
+/** A shape that the database has. */
+type KnownShape = { readonly number: number; readonly parts: readonly string[] };
+
+/** A gateway sees a few shapes for each of its upstreams. */
+const LATEST_MAX = 64;
+
+/** Packs texts, and compares each with the shapes of the latest ones before it looks for its own. */
+export class TextPacker {
+  readonly #latest: KnownShape[] = [];
+  readonly #numberOf: (shape: string) => number | undefined;
+
+  /** A number stands for its shape for ever. */
+  constructor(numberOf: (shape: string) => number | undefined) {
+    this.#numberOf = numberOf;
   }
-  return packNumbers([number, ...shaped.numbers]);
+
+  /**
+   * Packs the text into a few bytes if `numberOf` knows its shape, else stores it unchanged.
+   * `numberOf` may register the shape for the next text.
+   */
+  pack(text: string): Uint8Array {
+    for (const [place, shape] of this.#latest.entries()) {
+      const numbers = numbersIn(text, shape);
+      if (numbers === undefined) continue;
+      if (place > 0) this.#latest.unshift(...this.#latest.splice(place, 1));
+      return packNumbers(numbers);
+    }
+    const shaped = shapeOf(text);
+    const number = shaped === undefined ? undefined : this.#numberOf(shaped.shape);
+    if (shaped === undefined || number === undefined) {
+      return Buffer.concat([Buffer.of(PLAIN), Buffer.from(text)]);
+    }
+    this.#latest.unshift({ number, parts: shaped.shape.split(NUMBER) });
+    if (this.#latest.length > LATEST_MAX) this.#latest.pop();
+    return packNumbers([number, ...shaped.numbers]);
+  }
 }
 
-/** The exact original text. Throws if the bytes were not made by `packText`. */
+/** The number of the shape and those of the text; undefined if the text has another shape. */
+function numbersIn(text: string, { number, parts }: KnownShape): number[] | undefined {
+  const numbers = [number];
+  let place = 0;
+  for (const part of parts) {
+    if (!text.startsWith(part, place)) return undefined;
+    place += part.length;
+    if (numbers.length === parts.length) break;
+    const begin = place;
+    let value = 0;
+    for (let digit = digitAt(text, place); digit >= 0; digit = digitAt(text, place)) {
+      value = value * 10 + digit;
+      place += 1;
+    }
+    const isNumber = place > begin && (place === begin + 1 || digitAt(text, begin) > 0);
+    if (!isNumber || !Number.isSafeInteger(value)) return undefined;
+    numbers.push(value);
+  }
+  return place === text.length ? numbers : undefined;
+}
+
+function digitAt(text: string, place: number): number {
+  const digit = text.charCodeAt(place) - ZERO;
+  return digit >= 0 && digit <= 9 ? digit : -1;
+}
+
+/** The exact original text. Throws if the bytes were not made by a `TextPacker`. */
 export function unpackText(bytes: Uint8Array, shapeOfNumber: (number: number) => string): string {
   if (bytes[0] === PLAIN) return Buffer.from(bytes.subarray(1)).toString();
   const [number = PLAIN, ...numbers] = unpackNumbers(bytes);
@@ -61,16 +111,27 @@ export function shapeNumber(bytes: Uint8Array): number | undefined {
 
 /** LEB128: seven bits per byte, lowest first; the eighth bit marks that more follow. */
 export function packNumbers(numbers: readonly number[]): Uint8Array {
-  const bytes: number[] = [];
+  let length = 0;
+  for (const number of numbers) length += lengthOf(number);
+  const bytes = new Uint8Array(length);
+  let place = 0;
   for (const number of numbers) {
     let left = number;
     while (left >= 128) {
-      bytes.push((left % 128) + 128);
+      bytes[place] = (left % 128) + 128;
+      place += 1;
       left = Math.floor(left / 128);
     }
-    bytes.push(left);
+    bytes[place] = left;
+    place += 1;
   }
-  return new Uint8Array(bytes);
+  return bytes;
+}
+
+function lengthOf(number: number): number {
+  let length = 1;
+  for (let left = number; left >= 128; left /= 128) length += 1;
+  return length;
 }
 
 /** Reads what `packNumbers` wrote. */

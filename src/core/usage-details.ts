@@ -4,7 +4,7 @@
 
 import type { Usage } from './generation.ts';
 import { isObject, parseJson } from './json.ts';
-import { packText, shapeNumber, unpackText } from './shape.ts';
+import { shapeNumber, type TextPacker, unpackText } from './shape.ts';
 import type { Estimate } from './usage-estimate.ts';
 
 /** The form of a service tier's name, an upstream's word: 2 to 32 characters. */
@@ -86,11 +86,11 @@ const BREAK = '\n';
 export function packReport(
   rawUsage: string | undefined,
   usage: UsageDetails,
-  numberOf: (shape: string) => number | undefined,
+  packer: TextPacker,
 ): Uint8Array | null {
   const members = detailMembers(usage);
-  if (members === '') return rawUsage === undefined ? null : packText(rawUsage, numberOf);
-  return packText(`${rawUsage ?? ''}${BREAK}{${members.slice(1)}}`, numberOf);
+  if (members === '') return rawUsage === undefined ? null : packer.pack(rawUsage);
+  return packer.pack(`${rawUsage ?? ''}${BREAK}{${members.slice(1)}}`);
 }
 
 /** What `packReport` packed. */

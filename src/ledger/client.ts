@@ -2,11 +2,11 @@
 // thread may die and be restarted; accepted commands stay in the queue.
 
 import type { WriterClient } from '../store/writer/client.ts';
-import { decodeAnswers } from './answers.ts';
+import { type AnswerKind, answers } from './answers.ts';
 import type { Ledger } from './contract.ts';
-import { CommandEncoder } from './protocol.ts';
+import { FieldReader, FieldWriter } from './fields.ts';
+import { commands } from './protocol.ts';
 import { createQueue, type QueueOptions } from './queue.ts';
-import type { ToClient } from './thread.ts';
 import type { LedgerRequest } from './writer.ts';
 
 /** Why the ledger rejects new commands; absent where it accepts them. */
@@ -29,7 +29,7 @@ export type LedgerClientOptions = Pick<
 export function createLedgerClient(options: LedgerClientOptions) {
   const { writer } = options;
   let port: MessagePort | undefined;
-  let encoder = new CommandEncoder();
+  let writing = new FieldWriter();
   let posted: readonly LedgerRequest[] = [];
   const queue = createQueue({
     ...options,
@@ -38,7 +38,8 @@ export function createLedgerClient(options: LedgerClientOptions) {
         queue.lost(new Error('The thread of the ledger has stopped.'), false);
       } else {
         posted = batch;
-        port.postMessage(encoder.encode(batch));
+        commands(writing, batch);
+        port.postMessage(writing.take());
       }
     },
   });
@@ -47,10 +48,12 @@ export function createLedgerClient(options: LedgerClientOptions) {
     /** Writes commands through this port from now on, and the domains' writes through `writerPort`. */
     link(next: MessagePort, writerPort: MessagePort): void {
       port = next;
-      encoder = new CommandEncoder();
+      writing = new FieldWriter();
+      const reading = new FieldReader();
       next.onmessage = ({ data }) => {
-        const { kind, answers }: ToClient = data;
-        queue[kind](decodeAnswers(posted, answers));
+        reading.open(data);
+        const kind = reading.name<AnswerKind>();
+        queue[kind](answers(reading, posted, []));
       };
       writer?.link(writerPort);
     },

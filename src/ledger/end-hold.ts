@@ -5,7 +5,6 @@
 import { assert } from '../core/assert.ts';
 import { isRestricted } from '../core/exposure.ts';
 import { AMOUNT_MAX, add, type Micro, smaller, subtract, ZERO } from '../core/money.ts';
-import { packText } from '../core/shape.ts';
 import { packReport } from '../core/usage-details.ts';
 import { endingCode, type HoldEnd } from '../store/columns.ts';
 import type { LedgerBatch } from './batch.ts';
@@ -153,7 +152,7 @@ function requestRow(
     posted: stated.posted,
     reserved: stated.reserved,
     hash: stated.hash,
-    report: packReport(rawUsage, usage, names.shapeNumber),
-    attempts: attempts === NO_ATTEMPTS ? null : packText(attempts, names.shapeNumber),
+    report: packReport(rawUsage, usage, names.packer),
+    attempts: attempts === NO_ATTEMPTS ? null : names.packer.pack(attempts),
   };
 }

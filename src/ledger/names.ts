@@ -6,6 +6,7 @@ import { inArray } from 'drizzle-orm';
 import { assert } from '../core/assert.ts';
 import type { Price } from '../core/price.ts';
 import { termsOfPrice } from '../core/price-terms.ts';
+import { TextPacker } from '../core/shape.ts';
 import type { Database } from '../store/contract.ts';
 import { priceVersions, texts } from '../store/money-tables.ts';
 import { bookedPrice, unknownOf } from './booked-names.ts';
@@ -71,6 +72,8 @@ export class Names {
     if (isRoom && Buffer.byteLength(shape) <= SHAPE_BYTES_MAX) this.#newShapes.add(shape);
     return undefined;
   };
+
+  readonly packer = new TextPacker(this.shapeNumber);
 
   /**
    * Assigns numbers to all texts and prices of a batch. Skips the database where all are cached.

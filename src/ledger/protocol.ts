@@ -1,17 +1,12 @@
-// Encodes the commands between a thread and the ledger's: one text per batch, in which each command
-// is a list of values. Copying a text is cheaper than cloning objects member by member. Each end of
-// a connection has one codec.
+// The commands as they cross from a server's thread to the ledger's: each layout describes one
+// for both ends (`fields.ts`). `answers.ts` has those of the answers.
 
-import type { ClientFormatName } from '../core/admit.ts';
-import { assert } from '../core/assert.ts';
-import type { Outcome, Usage, UsageDoubt } from '../core/generation.ts';
-import { micro, tokenCount, usdRate } from '../core/money.ts';
-import type { Price } from '../core/price.ts';
-import { priceTexts, readPrice } from '../core/price-terms.ts';
-import type { RequestFailure } from '../core/request-failure.ts';
+import type { Usage } from '../core/generation.ts';
+import { ZERO } from '../core/money.ts';
 import { detailMembers, readDetails } from '../core/usage-details.ts';
 import type {
   CheckpointCommand,
+  CommandTypes,
   ExtendCommand,
   HoldCommand,
   LedgerRequest,
@@ -19,280 +14,121 @@ import type {
   Served,
   SettleCommand,
 } from './contract.ts';
-import { boxInteger, type Integer, integer, unbox } from './integers.ts';
+import type { Fields, Layout } from './fields.ts';
 
-/** The version of a price, or all of it where it is sent first. */
-type PriceValue = string | ReturnType<typeof priceTexts>;
-
-type ServedValues = readonly [model: string, upstream: string, price: PriceValue];
-type HoldValues = readonly [
-  name: 'hold',
-  requestId: string,
-  accountId: string,
-  keyId: string,
-  format: ClientFormatName,
-  stream: boolean,
-  endUser: string | null,
-  model: string,
-  price: PriceValue,
-  amount: Integer,
-  excess: Integer,
-  hidden: Integer,
-  promptTokens: number,
-  outputBound: number,
-  boot: string | null,
-  nowMs: number,
-  family?: string,
-];
-type ExtendValues = readonly [name: 'extend', requestId: string, amount: Integer, excess: Integer];
-
-type CheckpointValues = readonly [
-  name: 'checkpoint',
-  requestId: string,
-  outputTokens: number,
-  reasoningTokens: number,
-  nowMs: number,
-  ...served: ServedValues,
-];
-
-type EndValues = readonly [
-  name: 'settle' | 'release',
-  requestId: string,
-  charge: Integer,
-  withinHold: boolean,
-  outcome: Outcome,
-  failure: RequestFailure | null,
-  input: number,
-  cachedInput: number,
-  cacheWrite: number,
-  output: number,
-  reasoning: number,
-  basis: Usage['basis'],
-  doubt: UsageDoubt | null,
-  rawUsage: string | null,
-  attempts: string,
-  usdPerMillion: Integer,
-  nowMs: number,
-  details: string,
-  ...served: ServedValues | readonly [],
-];
-
-/** A command that no request sends: its only integer, and the rest as JSON. */
-type RareValues = readonly [
-  name: 'recover' | 'credit' | 'redeem' | 'budget',
-  integer: Integer,
-  rest: string,
-];
-
-type CommandValues = HoldValues | ExtendValues | CheckpointValues | EndValues | RareValues;
-
-/** The sending end. */
-export class CommandEncoder {
-  /** The versions that the other end knows. */
-  readonly #prices = new Set<string>();
-
-  encode(batch: readonly LedgerRequest[]): string {
-    return JSON.stringify(batch.map((request) => this.#values(request)));
-  }
-
-  #values({ name, command }: LedgerRequest): CommandValues {
-    switch (name) {
-      case 'hold':
-        return this.#hold(command);
-      case 'extend':
-        return [name, command.requestId, integer(command.amount), integer(command.excess ?? 0n)];
-      case 'checkpoint': {
-        const { requestId, outputTokens, reasoningTokens, nowMs, served } = command;
-        return [name, requestId, outputTokens, reasoningTokens, nowMs, ...this.#served(served)];
-      }
-      case 'settle':
-      case 'release':
-        return this.#end(name, command);
-      case 'recover':
-        return [name, integer(command.usdPerMillion), restOf(command, 'usdPerMillion')];
-      case 'credit':
-        return [name, integer(command.amount), restOf(command, 'amount')];
-      case 'redeem':
-        return [name, 0, JSON.stringify(command)];
-      case 'budget':
-        return [name, 0, JSON.stringify(command, boxInteger)];
-    }
-  }
-
-  #hold(command: HoldCommand): HoldValues {
-    return [
-      'hold',
-      command.requestId,
-      command.accountId,
-      command.keyId,
-      command.format,
-      command.stream,
-      command.endUser ?? null,
-      command.model,
-      this.#price(command.price),
-      integer(command.amount),
-      integer(command.excess ?? 0n),
-      integer(command.hidden ?? 0n),
-      command.promptTokens,
-      command.outputBound,
-      command.boot ?? null,
-      command.nowMs,
-      ...(command.family === undefined ? ([] as const) : ([command.family] as const)),
-    ];
-  }
-
-  #end(name: EndValues[0], command: ReleaseCommand & Partial<SettleCommand>): EndValues {
-    const { usage, served } = command;
-    return [
-      name,
-      command.requestId,
-      integer(command.charge ?? 0n),
-      command.withinHold ?? false,
-      command.outcome,
-      command.failure ?? null,
-      usage.inputTokens,
-      usage.cachedInputTokens,
-      usage.cacheWriteTokens,
-      usage.outputTokens,
-      usage.reasoningTokens,
-      usage.basis,
-      usage.doubt ?? null,
-      command.rawUsage ?? null,
-      command.attempts,
-      integer(command.usdPerMillion),
-      command.nowMs,
-      detailMembers(usage),
-      ...(served === undefined ? ([] as const) : this.#served(served)),
-    ];
-  }
-
-  #served({ model, upstream, price }: Served): ServedValues {
-    return [model, upstream, this.#price(price)];
-  }
-
-  /** Sends the rates of a version once. */
-  #price(price: Price): PriceValue {
-    const { version } = price;
-    if (this.#prices.has(version)) return version;
-    this.#prices.add(version);
-    return priceTexts(price);
-  }
+/** A batch. */
+export function commands(
+  fields: Fields,
+  given: readonly LedgerRequest[],
+): readonly LedgerRequest[] {
+  return fields.list(given, request);
 }
 
-/** The receiving end. */
-export class CommandDecoder {
-  readonly #prices = new Map<string, Price>();
-
-  decode(text: string): LedgerRequest[] {
-    const batch: readonly CommandValues[] = JSON.parse(text);
-    return batch.map((values) => this.#request(values));
-  }
-
-  #request(values: CommandValues): LedgerRequest {
-    switch (values[0]) {
-      case 'hold':
-        return { name: 'hold', command: this.#hold(values) };
-      case 'extend':
-        return { name: 'extend', command: extendOf(values) };
-      case 'checkpoint':
-        return { name: 'checkpoint', command: this.#checkpoint(values) };
-      case 'settle':
-        return { name: 'settle', command: this.#settle(values) };
-      case 'release':
-        return { name: 'release', command: this.#settle(values) };
-      case 'recover': {
-        const usdPerMillion = usdRate(BigInt(values[1]));
-        return { name: 'recover', command: { ...JSON.parse(values[2]), usdPerMillion } };
-      }
-      case 'credit': {
-        const amount = micro(BigInt(values[1]));
-        return { name: 'credit', command: { ...JSON.parse(values[2]), amount } };
-      }
-      case 'redeem':
-        return { name: 'redeem', command: JSON.parse(values[2]) };
-      case 'budget':
-        return { name: 'budget', command: JSON.parse(values[2], unbox) };
-    }
-  }
-
-  #hold(values: HoldValues): HoldCommand {
-    const [, requestId, accountId, keyId, format, stream, endUser, model, price, ...rest] = values;
-    const [amount, excess, hidden, promptTokens, outputBound, boot, nowMs, family] = rest;
-    return {
-      requestId,
-      accountId,
-      keyId,
-      format,
-      stream,
-      endUser: endUser ?? undefined,
-      model,
-      price: this.#price(price),
-      amount: micro(BigInt(amount)),
-      excess: micro(BigInt(excess)),
-      hidden: micro(BigInt(hidden)),
-      promptTokens: tokenCount(promptTokens),
-      outputBound: tokenCount(outputBound),
-      boot: boot ?? undefined,
-      nowMs,
-      family,
-    };
-  }
-
-  #checkpoint(values: CheckpointValues): CheckpointCommand {
-    const [, requestId, outputTokens, reasoningTokens, nowMs, ...served] = values;
-    return { requestId, outputTokens, reasoningTokens, nowMs, served: this.#served(served) };
-  }
-
-  #settle(values: EndValues): SettleCommand {
-    const [, requestId, charge, withinHold, outcome, failure, ...counts] = values;
-    const [inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens, ...rest] = counts;
-    const [reasoningTokens, basis, doubt, rawUsage, attempts, usdPerMillion, nowMs, details] = rest;
-    const served = values.slice(18) as unknown as ServedValues | readonly [];
-    return {
-      requestId,
-      charge: micro(BigInt(charge)),
-      withinHold,
-      outcome,
-      failure: failure ?? undefined,
-      usage: {
-        inputTokens,
-        cachedInputTokens,
-        cacheWriteTokens,
-        outputTokens,
-        reasoningTokens,
-        basis,
-        ...(doubt !== null && { doubt }),
-        ...(details !== '' && readDetails(JSON.parse(`{${details.slice(1)}}`))),
-      },
-      rawUsage: rawUsage ?? undefined,
-      attempts,
-      usdPerMillion: usdRate(BigInt(usdPerMillion)),
-      nowMs,
-      served: served.length === 0 ? undefined : this.#served(served),
-    };
-  }
-
-  #served([model, upstream, price]: ServedValues): Served {
-    return { model, upstream, price: this.#price(price) };
-  }
-
-  #price(value: PriceValue): Price {
-    if (typeof value === 'string') {
-      const known = this.#prices.get(value);
-      assert(known !== undefined, `the meaning of price version ${value} came before`);
-      return known;
-    }
-    const price = readPrice(value);
-    this.#prices.set(price.version, price);
-    return price;
-  }
+function request(fields: Fields, given: LedgerRequest): LedgerRequest {
+  const name = fields.name(given.name);
+  // The layout is that of the named command.
+  const layout = COMMANDS[name] as Layout<LedgerRequest['command']>;
+  return { name, command: fields.part(given.command, layout) } as LedgerRequest;
 }
 
-function extendOf([, requestId, amount, excess]: ExtendValues): ExtendCommand {
-  return { requestId, amount: micro(BigInt(amount)), excess: micro(BigInt(excess)) };
+const name = <Value extends string>(fields: Fields, given: Value): Value => fields.name(given);
+const copy = (fields: Fields, given: string): string => fields.copy(given);
+const text = (fields: Fields, given: string): string => fields.text(given);
+/** For commands that no request sends. */
+const json = <Value>(fields: Fields, given: Value): Value => fields.json(given);
+
+function hold(fields: Fields, given: HoldCommand): HoldCommand {
+  return {
+    // The ledger keeps it, and the user below, while the hold is open.
+    requestId: fields.copy(given.requestId),
+    accountId: fields.name(given.accountId),
+    keyId: fields.name(given.keyId),
+    family: fields.optional(given.family, name),
+    format: fields.name(given.format),
+    stream: fields.flag(given.stream),
+    endUser: fields.optional(given.endUser, copy),
+    model: fields.name(given.model),
+    price: fields.price(given.price),
+    amount: fields.integer(given.amount),
+    excess: fields.integer(given.excess ?? ZERO),
+    hidden: fields.integer(given.hidden ?? ZERO),
+    promptTokens: fields.number(given.promptTokens),
+    outputBound: fields.number(given.outputBound),
+    boot: fields.optional(given.boot, name),
+    nowMs: fields.number(given.nowMs),
+  };
 }
 
-/** A command without its integer. */
-function restOf<Command extends object>(command: Command, but: keyof Command): string {
-  return JSON.stringify(command, (name, value: unknown) => (name === but ? undefined : value));
+function extend(fields: Fields, given: ExtendCommand): ExtendCommand {
+  return {
+    requestId: fields.text(given.requestId),
+    amount: fields.integer(given.amount),
+    excess: fields.integer(given.excess ?? ZERO),
+  };
 }
+
+function checkpoint(fields: Fields, given: CheckpointCommand): CheckpointCommand {
+  return {
+    requestId: fields.text(given.requestId),
+    served: fields.part(given.served, served),
+    outputTokens: fields.number(given.outputTokens),
+    reasoningTokens: fields.number(given.reasoningTokens),
+    nowMs: fields.number(given.nowMs),
+  };
+}
+
+/** A settle, or a release, which charges nothing. */
+function end(
+  fields: Fields,
+  given: ReleaseCommand & Partial<Pick<SettleCommand, 'charge' | 'withinHold'>>,
+): SettleCommand {
+  return {
+    requestId: fields.text(given.requestId),
+    served: fields.optional(given.served, served),
+    outcome: fields.name(given.outcome),
+    failure: fields.optional(given.failure, name),
+    usage: fields.part(given.usage, usage),
+    rawUsage: fields.optional(given.rawUsage, text),
+    attempts: fields.text(given.attempts),
+    charge: fields.integer(given.charge ?? ZERO),
+    withinHold: fields.flag(given.withinHold ?? false),
+    usdPerMillion: fields.integer(given.usdPerMillion),
+    nowMs: fields.number(given.nowMs),
+  };
+}
+
+function served(fields: Fields, given: Served): Served {
+  return {
+    model: fields.name(given.model),
+    upstream: fields.name(given.upstream),
+    price: fields.price(given.price),
+  };
+}
+
+function usage(fields: Fields, given: Usage): Usage {
+  const counts = {
+    inputTokens: fields.number(given.inputTokens),
+    cachedInputTokens: fields.number(given.cachedInputTokens),
+    cacheWriteTokens: fields.number(given.cacheWriteTokens),
+    outputTokens: fields.number(given.outputTokens),
+    reasoningTokens: fields.number(given.reasoningTokens),
+    basis: fields.name(given.basis),
+  };
+  const doubt = fields.optional(given.doubt, name);
+  const details = fields.text(detailMembers(given));
+  if (doubt === undefined && details === '') return counts;
+  const detailed = { ...counts, ...readDetails(JSON.parse(`{${details.slice(1)}}`)) };
+  return doubt === undefined ? detailed : { ...detailed, doubt };
+}
+
+const COMMANDS: { readonly [Name in keyof CommandTypes]: Layout<CommandTypes[Name]> } = {
+  hold,
+  extend,
+  checkpoint,
+  settle: end,
+  release: end,
+  recover: json,
+  credit: json,
+  redeem: json,
+  budget: json,
+};

@@ -7,8 +7,9 @@ import { connectDatabase } from '../store/connect.ts';
 import type { SyncMode } from '../store/contract.ts';
 import { openDatabase, type SqliteDatabase } from '../store/database.ts';
 import { serveWriter } from '../store/writer/host.ts';
-import { encodeAnswers, type SentAnswer } from './answers.ts';
-import { CommandDecoder } from './protocol.ts';
+import { type AnswerKind, answers, type SentAnswer } from './answers.ts';
+import { FieldReader, FieldWriter } from './fields.ts';
+import { commands } from './protocol.ts';
 import { catchUp } from './series/catch-up.ts';
 import { createRollUp, type RollUp } from './series/roll-up.ts';
 import { createWriter, type Writer } from './writer.ts';
@@ -30,9 +31,6 @@ export type ToThread =
   /** Collects it, and drops compiled code. */
   | { readonly kind: 'shrink' }
   | { readonly kind: 'close' };
-
-/** Posted to the client about its batch: the holds once decided, everything once on disk. */
-export type ToClient = { readonly kind: 'decided' | 'written'; readonly answers: string };
 
 /** Posted back. */
 export type FromThread =
@@ -118,13 +116,16 @@ async function addUp(): Promise<FromThread> {
 }
 
 function serve({ write }: Opened, port: MessagePort): void {
-  const decoder = new CommandDecoder();
+  const reading = new FieldReader();
+  const writing = new FieldWriter();
   // An error here ends the thread.
   port.onmessage = async ({ data }) => {
-    const text: string = data;
-    const batch = decoder.decode(text);
-    const say = (kind: ToClient['kind'], answers: readonly SentAnswer[]): void => {
-      port.postMessage({ kind, answers: encodeAnswers(batch, answers) } satisfies ToClient);
+    reading.open(data);
+    const batch = commands(reading, []);
+    const say = (kind: AnswerKind, given: readonly SentAnswer[]): void => {
+      writing.name(kind);
+      answers(writing, batch, given);
+      port.postMessage(writing.take());
     };
     const written = await write(batch, (decided) => {
       const holds = batch.map(({ name }, index) =>

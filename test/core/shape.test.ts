@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { packText, shapeNumber, unpackText } from '../../src/core/shape.ts';
+import { shapeNumber, TextPacker, unpackText } from '../../src/core/shape.ts';
 
 const SHAPES_MAX = 1_000_000;
 
@@ -18,6 +18,10 @@ function shapesFrom(first: number) {
     size: () => shapes.length,
   };
 }
+
+/** As the first text of a packer. */
+const packText = (text: string, numberOf: (shape: string) => number | undefined): Uint8Array =>
+  new TextPacker(numberOf).pack(text);
 
 const unknown = (): undefined => undefined;
 const never = (): never => {
@@ -70,6 +74,28 @@ test('law: texts that differ by their numbers alone have one shape', () => {
       );
     }),
   );
+});
+
+test('law: a packer packs each text as if it were its first', () => {
+  const some = fc.constantFrom('0', '00', '07', '7', '12', '-', '.', 'a', '#', '9007199254740993');
+  const texts = fc.array(fc.array(some, { maxLength: 6 }).map((parts) => parts.join('')));
+  fc.assert(
+    fc.property(texts, fc.integer({ min: 1, max: SHAPES_MAX }), (written, first) => {
+      const { learn } = shapesFrom(first);
+      const packer = new TextPacker(learn);
+      const packed = written.map((each) => packer.pack(each));
+      expect(packed).toEqual(written.map((each) => packText(each, learn)));
+    }),
+  );
+});
+
+test('a packer keeps only the latest shapes', () => {
+  const asked: string[] = [];
+  const packer = new TextPacker((shape) => asked.push(shape));
+  const words = Array.from({ length: 100 }, (_, index) => 'x'.repeat(index));
+  const [first = '', last = ''] = [words[0], words.at(-1)];
+  for (const word of [...words, last, first]) packer.pack(word);
+  expect(asked).toEqual([...words, first]);
 });
 
 test('a report takes a few bytes', () => {

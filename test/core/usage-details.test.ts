@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { packText } from '../../src/core/shape.ts';
+import { TextPacker } from '../../src/core/shape.ts';
 import { packReport, reportShape, unpackReport } from '../../src/core/usage-details.ts';
 
 const details = fc.record(
@@ -22,10 +22,11 @@ test('a report and its details read back, by shape and as plain text', () => {
       fc.boolean(),
       (rawUsage, usage, known) => {
         let shape = '';
-        const packed = packReport(rawUsage, usage, (text) => {
+        const packer = new TextPacker((text) => {
           shape = text;
           return known ? 7 : undefined;
         });
+        const packed = packReport(rawUsage, usage, packer);
         const isEmpty = rawUsage === undefined && Object.keys(usage).length === 0;
         expect(packed === null).toBe(isEmpty);
         expect(unpackReport(packed, () => shape)).toEqual({
@@ -40,11 +41,12 @@ test('a report and its details read back, by shape and as plain text', () => {
 
 test('a report without details is stored as before', () => {
   const raw = '{"prompt_tokens":20}';
-  expect(packReport(raw, {}, () => 3)).toEqual(packText(raw, () => 3));
+  expect(packReport(raw, {}, new TextPacker(() => 3))).toEqual(new TextPacker(() => 3).pack(raw));
 });
 
 test('details add a byte for each count', () => {
   const raw = '{"prompt_tokens":20}';
-  const packed = packReport(raw, { cacheWriteLongTokens: 9, serviceTier: 'priority' }, () => 3);
+  const packer = new TextPacker(() => 3);
+  const packed = packReport(raw, { cacheWriteLongTokens: 9, serviceTier: 'priority' }, packer);
   expect(packed).toHaveLength(3);
 });

@@ -5,7 +5,7 @@ import { sql } from 'drizzle-orm';
 import fc from 'fast-check';
 import type { Outcome } from '../../src/core/generation.ts';
 import { micro, tokenCount, usdRate, ZERO } from '../../src/core/money.ts';
-import { packText } from '../../src/core/shape.ts';
+import { TextPacker } from '../../src/core/shape.ts';
 import { endingCode } from '../../src/store/columns.ts';
 import type { Database } from '../../src/store/contract.ts';
 import { balances, priceVersions, requests, texts } from '../../src/store/money-tables.ts';
@@ -134,13 +134,13 @@ export async function addRecords({ db }: Database, records: readonly UsageRecord
   async function packed(text: string): Promise<Uint8Array | null> {
     if (text === '[]') return null;
     let shape: string | undefined;
-    const plain = packText(text, (found) => {
+    const plain = new TextPacker((found) => {
       shape = found;
       return undefined;
-    });
+    }).pack(text);
     if (shape === undefined) return plain;
     const number = await numberOf(shape);
-    return packText(text, () => number);
+    return new TextPacker(() => number).pack(text);
   }
 
   async function orNull<T>(name: string | null, of: (name: string) => Promise<T>) {
