@@ -140,7 +140,7 @@ async function readChunks(
     for (;;) {
       const { done, value } = await reader.read();
       if (pace.isLate) throw tooSlow();
-      if (done) return Buffer.concat(chunks);
+      if (done) return joined(chunks);
       pace.add(value.length);
       bytes += value.length;
       if (bytes > BODY_BYTES_MAX) throw new GatewayError('payload_too_large');
@@ -156,6 +156,15 @@ async function readChunks(
   } finally {
     pace.end();
   }
+}
+
+/** Frees the chunks: otherwise they lie beside the body until garbage is collected. */
+function joined(chunks: readonly Uint8Array[]): Uint8Array {
+  const [first = new Uint8Array(), ...more] = chunks;
+  if (more.length === 0) return first;
+  const bytes = Buffer.concat(chunks);
+  for (const chunk of chunks) discard(chunk);
+  return bytes;
 }
 
 /** What follows on the connection is the rest of the body. */
