@@ -60,11 +60,22 @@ export function prefixOf(
   { system, turns }: GenerationRequest,
   count: number,
 ): bigint {
-  let hash = Bun.hash.xxHash64(system, Bun.hash.xxHash64(place));
+  let hash = Bun.hash.wyhash(system, Bun.hash.wyhash(place));
   for (const turn of turns.slice(0, count)) {
-    hash = Bun.hash.xxHash64(`${turn.role} ${JSON.stringify(turn)}`, hash);
+    const said =
+      turn.role === 'user' ? [{ ...turn, parts: turn.parts.length }, ...turn.parts] : [turn];
+    for (const each of said) hash = hashOf(each, hash);
   }
   return hash;
+}
+
+/** A text is hashed as it is, because escaping a long one takes longer than its hash. */
+function hashOf(said: object, seed: bigint): bigint {
+  if (!('text' in said) || typeof said.text !== 'string') {
+    return Bun.hash.wyhash(JSON.stringify(said), seed);
+  }
+  const { text, ...rest } = said;
+  return Bun.hash.wyhash(text, Bun.hash.wyhash(JSON.stringify(rest), seed));
 }
 
 function seedOf(accountId: string, request: GenerationRequest): bigint {

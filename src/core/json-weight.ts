@@ -47,6 +47,8 @@ export const JSON_WEIGHT_MAX: JsonWeight = {
 /** A longer string is a value of its own for the parser, and is not counted as a word. */
 const WORD_BYTES_MAX = 32;
 
+const NEAR_BYTES = 24;
+
 /** Words are compared by so many bits of their hash: few of 10,000 share theirs. */
 const WORD_BITS = 17;
 
@@ -61,7 +63,7 @@ type Weighed = Omit<JsonWeight, 'depth' | 'words'> & {
  */
 export function weighJson(bytes: Uint8Array, most: JsonWeight, seed = 0): Weighed {
   /** The largest number that was a name, on each level. */
-  const numbers = new Int32Array(most.depth + 1);
+  let numbers: Int32Array | undefined;
   let depth = 0;
   let members = 0;
   let values = 0;
@@ -88,7 +90,7 @@ export function weighJson(bytes: Uint8Array, most: JsonWeight, seed = 0): Weighe
         values += 1;
         if (depth > most.depth) return { excess: 'depth', members, values };
         if (values > most.values) return { excess: 'values', members, values };
-        numbers[depth] = 0;
+        if (numbers !== undefined) numbers[depth] = 0;
         break;
       case CLOSE_BRACKET:
       case CLOSE_BRACE:
@@ -99,9 +101,13 @@ export function weighJson(bytes: Uint8Array, most: JsonWeight, seed = 0): Weighe
         if (values > most.values) return { excess: 'values', members, values };
         break;
       case COLON: {
-        const more = numberOf(bytes, start, end) - (numbers[depth] ?? 0);
+        const number = numberOf(bytes, start, end);
+        const more = number - (numbers?.[depth] ?? 0);
         members += Math.max(1, more);
-        if (more > 0) numbers[depth] = (numbers[depth] ?? 0) + more;
+        if (more > 0) {
+          numbers ??= new Int32Array(most.depth + 1);
+          numbers[depth] = number;
+        }
         if (members > most.members) return { excess: 'members', members, values };
         break;
       }
@@ -128,14 +134,21 @@ function numberOf(bytes: Uint8Array, start: number, end: number): number {
 
 /** The index of the quote that closes the string opened at `start`, or the end of the bytes. */
 function stringEnd(bytes: Uint8Array, start: number): number {
-  const quote = bytes.indexOf(QUOTE, start + 1);
+  // A search costs more than a look at each byte of a short string.
+  const near = lookForQuote(bytes, start + 1, start + 1 + NEAR_BYTES);
+  if (bytes[near] === QUOTE) return near;
+  const quote = bytes.indexOf(QUOTE, near);
   if (quote === -1) return bytes.length;
   if (!isEscapedByte(bytes, quote)) return quote;
-  // Where one quote is escaped, many may be: a search for each would cost more than a look at each byte.
-  let index = quote + 1;
-  while (index < bytes.length && bytes[index] !== QUOTE)
-    index += bytes[index] === BACKSLASH ? 2 : 1;
-  return Math.min(index, bytes.length);
+  // Where one quote is escaped, many may be.
+  return Math.min(lookForQuote(bytes, quote + 1, bytes.length), bytes.length);
+}
+
+/** The index of the first quote that is not escaped, or one from `end` on. */
+function lookForQuote(bytes: Uint8Array, from: number, end: number): number {
+  let index = from;
+  while (index < end && bytes[index] !== QUOTE) index += bytes[index] === BACKSLASH ? 2 : 1;
+  return index;
 }
 
 /** FNV-1a. */

@@ -23,7 +23,7 @@ const SMALL_BODY_BYTES = 16_000;
  * Throws 413, 415 or 400, or what `room` throws. A declared length above the limit is refused
  * without reading; any other takes room as its bytes arrive.
  */
-export async function readBody(
+export function readBody(
   request: Request,
   deadlines: Deadlines,
   room: BodyBytes,
@@ -33,11 +33,12 @@ export async function readBody(
   const declared = Number.parseInt(request.headers.get('content-length') ?? '', 10);
   if (declared > BODY_BYTES_MAX) throw new GatewayError('payload_too_large');
   // Reading chunks costs several promises for each of them.
-  const isSmall = declared <= SMALL_BODY_BYTES;
-  const bytes = await (isSmall
-    ? readSmall(request, deadlines)
-    : readChunks(request, deadlines, room));
-  if (isSmall) room.take(bytes.length);
+  return declared <= SMALL_BODY_BYTES
+    ? readSmall(request, deadlines, room)
+    : readChunks(request, deadlines, room).then(parse);
+}
+
+function parse(bytes: Uint8Array): ParsedBody {
   const body = parseBody(bytes, SEED);
   discard(bytes);
   return body;
@@ -103,20 +104,26 @@ function requireJson(headers: Headers): void {
   if (!known || !utf8) throw new GatewayError('unsupported_media_type');
 }
 
-function readSmall(request: Request, deadlines: Deadlines): Promise<Uint8Array> {
-  const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
-  const stopDeadline = deadlines.start(SILENCE_MS, () => reject(tooSlow()));
-  request.bytes().then(
-    (bytes) => {
-      stopDeadline();
-      resolve(bytes);
-    },
-    () => {
-      stopDeadline();
-      reject(brokenOff());
-    },
-  );
-  return promise;
+function readSmall(request: Request, deadlines: Deadlines, room: BodyBytes): Promise<ParsedBody> {
+  return new Promise((resolve, reject) => {
+    const deadline = { at: deadlines.now() + SILENCE_MS, fire: () => reject(tooSlow()) };
+    deadlines.add(deadline);
+    request.bytes().then(
+      (bytes) => {
+        deadlines.remove(deadline);
+        try {
+          room.take(bytes.length);
+          resolve(parseBody(bytes, SEED));
+        } catch (error) {
+          reject(error);
+        }
+      },
+      () => {
+        deadlines.remove(deadline);
+        reject(brokenOff());
+      },
+    );
+  });
 }
 
 async function readChunks(
@@ -133,7 +140,7 @@ async function readChunks(
     for (;;) {
       const { done, value } = await reader.read();
       if (pace.isLate) throw tooSlow();
-      if (done) return Buffer.concat(chunks);
+      if (done) return joined(chunks);
       pace.add(value.length);
       bytes += value.length;
       if (bytes > BODY_BYTES_MAX) throw new GatewayError('payload_too_large');
@@ -149,6 +156,15 @@ async function readChunks(
   } finally {
     pace.end();
   }
+}
+
+/** Frees the chunks: otherwise they lie beside the body until garbage is collected. */
+function joined(chunks: readonly Uint8Array[]): Uint8Array {
+  const [first = new Uint8Array(), ...more] = chunks;
+  if (more.length === 0) return first;
+  const bytes = Buffer.concat(chunks);
+  for (const chunk of chunks) discard(chunk);
+  return bytes;
 }
 
 /** What follows on the connection is the rest of the body. */

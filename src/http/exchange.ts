@@ -2,7 +2,7 @@
 // Anything thrown is answered in the envelope of the path's format.
 
 import type { Awaitable } from '../async/awaitable.ts';
-import type { Deadlines } from '../core/deadlines.ts';
+import type { Deadline, Deadlines } from '../core/deadlines.ts';
 import { GatewayError } from '../core/error.ts';
 import type { UpstreamState } from '../core/health.ts';
 import { createRequestId, type RandomBytes } from '../core/id.ts';
@@ -75,6 +75,9 @@ export type HandlerDependencies = {
 
 /** Seconds of silence of a client before the runtime closes its connection. */
 export const IDLE_TIMEOUT_SECONDS = 60;
+
+/** Most answers have ended before their connection could seem idle, and change no timeout. */
+const LONG_ANSWER_MS = 20_000;
 
 const STOPPING = 'The service is restarting. Nothing was charged. Retry with back-off.';
 const AWAY = 'The service cannot reach its books at the moment. Retry with back-off.';
@@ -178,7 +181,10 @@ export class Exchange {
 }
 
 /** A request for a generated answer. */
-export class GenerationExchange extends Exchange implements GenerationCall {
+export class GenerationExchange extends Exchange implements GenerationCall, Deadline {
+  at = 0;
+  #isUnlimited = false;
+
   /** Fires when the client disconnects before its answer is complete. */
   get signal(): AbortSignal {
     return this.request.signal;
@@ -191,14 +197,22 @@ export class GenerationExchange extends Exchange implements GenerationCall {
   }
 
   override readBody(room: BodyBytes): Promise<ParsedBody> {
-    return super.readBody(room).then((body) => {
-      // From here on silence is the model's, so the runtime's idle timeout must not apply.
-      this.server?.timeout(this.request, 0);
-      return body;
-    });
+    const { deadlines } = this.dependencies;
+    this.at = deadlines.now() + LONG_ANSWER_MS;
+    deadlines.add(this);
+    return super.readBody(room);
+  }
+
+  /** Called by the deadlines: silence is the model's, so the runtime's idle timeout must not apply. */
+  fire(): void {
+    this.#isUnlimited = true;
+    this.server?.timeout(this.request, 0);
   }
 
   override limitIdle(): void {
+    this.dependencies.deadlines.remove(this);
+    if (!this.#isUnlimited) return;
+    this.#isUnlimited = false;
     this.server?.timeout(this.request, IDLE_TIMEOUT_SECONDS);
   }
 }

@@ -14,6 +14,7 @@ type Address = { readonly bits: 32 | 128; readonly value: bigint };
  * brackets and zone id. `undefined` when the text is not an address.
  */
 export function normaliseAddress(text: string): string | undefined {
+  if (isIPv4(text)) return text;
   const address = readAddress(text);
   return address === undefined ? undefined : spell(address);
 }

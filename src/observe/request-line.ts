@@ -3,7 +3,6 @@
 // directly: names are checked and the rest are our own words and numbers, so nothing needs
 // escaping.
 
-import { isoTime } from '../core/calendar.ts';
 import { formatTokens } from '../core/money.ts';
 import type { AnswerSummary, RequestSummary } from '../core/request-summary.ts';
 
@@ -19,10 +18,10 @@ export function levelOf({ code, answer }: RequestSummary): Level {
   return failed || code === 'provider_unavailable' ? 'warn' : 'info';
 }
 
-/** One JSON object and a line break. `atMs` is the end of the request, in Unix milliseconds. */
-export function requestLine(summary: RequestSummary, atMs: number): string {
+/** One JSON object and a line break. `time` is the end of the request, as in ISO 8601. */
+export function requestLine(summary: RequestSummary, time: string): string {
   const { requestId, route, format, status, code, accountId, keyId, model, stream } = summary;
-  let line = `{"level":"${levelOf(summary)}","time":"${isoTime(atMs)}","requestId":"${named(requestId)}","route":"${route}","format":"${format}","status":${status}`;
+  let line = `{"level":"${levelOf(summary)}","time":"${time}","requestId":"${named(requestId)}","route":"${route}","format":"${format}","status":${status}`;
   if (summary.trace !== undefined) line += `,"traceId":"${summary.trace.traceId}"`;
   if (code !== undefined) line += `,"code":"${code}"`;
   if (accountId !== undefined) line += `,"accountId":"${named(accountId)}"`;

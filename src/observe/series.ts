@@ -77,5 +77,6 @@ function samplesOf(
 /** Caches one value per key. The caller bounds the keys. */
 export function createTable<Value>(make: (key: string) => Value): (key: string) => Value {
   const made = new Map<string, Value>();
-  return (key) => made.getOrInsertComputed(key, make);
+  // The compiler inlines `get`, and not the method that does both.
+  return (key) => made.get(key) ?? made.getOrInsertComputed(key, make);
 }

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { isoTime } from '../../src/core/calendar.ts';
 import { micro } from '../../src/core/money.ts';
 import type { AnswerSummary, RequestSummary } from '../../src/core/request-summary.ts';
 import { levelOf, requestLine } from '../../src/observe/request-line.ts';
@@ -11,7 +12,7 @@ const AT = Date.UTC(2026, 0, 2, 3, 4, 5, 6);
 
 /** The line as its reader has it, without what every line of the log begins and ends with. */
 function lineOf(summary: RequestSummary): Record<string, unknown> {
-  const text = requestLine(summary, AT);
+  const text = requestLine(summary, isoTime(AT));
   expect(text).toEndWith('}\n');
   const { level, time, msg, ...line } = JSON.parse(text);
   expect([level, time, msg]).toEqual([levelOf(summary), '2026-01-02T03:04:05.006Z', 'request']);
@@ -99,7 +100,7 @@ describe('the line of a request', () => {
   test('what a summary must not have does not get into it', () => {
     const secret = 'a secret thing';
     const extra = { ...SERVED, body: secret, answer: { ...ANSWER, headers: { key: secret } } };
-    expect(requestLine(extra, AT)).not.toContain(secret);
+    expect(requestLine(extra, isoTime(AT))).not.toContain(secret);
   });
 
   test('no free text passes, wherever it stands', () => {
@@ -108,7 +109,7 @@ describe('the line of a request', () => {
         const canary = `Qzx ${text}`;
         const answer: AnswerSummary = { ...ANSWER, modelServed: canary, upstream: canary };
         const summary = { ...SERVED, requestId: canary, model: canary, keyId: canary, answer };
-        expect(requestLine(summary, AT)).not.toContain('Qzx');
+        expect(requestLine(summary, isoTime(AT))).not.toContain('Qzx');
       }),
     );
   });
