@@ -9,24 +9,7 @@ import { priceTexts, readPrice } from '../core/price-terms.ts';
 /** Names the fields of a value, in the same order on both ends. */
 export type Layout<Value> = (fields: Fields, given: Value) => Value;
 
-export type Fields = {
-  readonly number: <Value extends number>(given: Value) => Value;
-  readonly flag: (given: boolean) => boolean;
-  readonly integer: <Value extends bigint>(given: Value) => Value;
-  /** Read as a slice of the message, which stays in memory as long as the slice. */
-  readonly text: (given: string) => string;
-  /** Read as a copy. */
-  readonly copy: <Value extends string>(given: Value) => Value;
-  /** A text that repeats, which each end caches. */
-  readonly name: <Value extends string>(given: Value) => Value;
-  /** Cached by its version. */
-  readonly price: (given: Price) => Price;
-  /** For rare values: any plain data. */
-  readonly json: <Value>(given: Value) => Value;
-  readonly part: <Value>(given: Value, layout: Layout<Value>) => Value;
-  readonly optional: <Value>(given: Value | undefined, layout: Layout<Value>) => Value | undefined;
-  readonly list: <Value>(given: readonly Value[], layout: Layout<Value>) => readonly Value[];
-};
+export type Fields = Omit<FieldWriter, 'take'>;
 
 /** Above it, both ends of a connection empty a cache. */
 const KNOWN_MAX = 10_000;
@@ -38,7 +21,7 @@ const NEW = -1;
 const WIDTH = Float64Array.BYTES_PER_ELEMENT;
 
 /** The sending end of a connection. */
-export class FieldWriter implements Fields {
+export class FieldWriter {
   readonly #names = new Map<string, number>();
   readonly #prices = new Map<string, number>();
   #numbers = new Float64Array(1_024);
@@ -83,22 +66,26 @@ export class FieldWriter implements Fields {
     return given;
   }
 
+  /** The reader gets a slice of the message, which stays in memory as long as the slice. */
   text(given: string): string {
     this.number(given.length);
     this.#text += given;
     return given;
   }
 
+  /** The reader gets a text of its own. */
   copy<Value extends string>(given: Value): Value {
     this.text(JSON.stringify(given));
     return given;
   }
 
+  /** A text that repeats is sent once. */
   name<Value extends string>(given: Value): Value {
     if (!this.#isKnown(given, this.#names)) this.copy(given);
     return given;
   }
 
+  /** A version is sent once. */
   price(given: Price): Price {
     if (!this.#isKnown(given.version, this.#prices)) this.text(JSON.stringify(priceTexts(given)));
     return given;
@@ -113,6 +100,7 @@ export class FieldWriter implements Fields {
     return false;
   }
 
+  /** Plain data that is rarely sent. */
   json<Value>(given: Value): Value {
     this.text(JSON.stringify(given, boxInteger));
     return given;
