@@ -11,6 +11,7 @@ const PLAIN = 0;
 /** `numbers` fill the placeholders of the shape, from left to right. */
 type Shaped = { readonly shape: string; readonly numbers: readonly number[] };
 
+const DIGIT = /[0-9]/;
 const ZERO = '0'.charCodeAt(0);
 
 /** Leading zeros, as in a date or a price, are part of the shape. */
@@ -27,15 +28,18 @@ function shapeOf(text: string): Shaped | undefined {
 /** A shape that the database has. */
 type KnownShape = { readonly number: number; readonly parts: readonly string[] };
 
-/** A gateway sees a few shapes for each of its upstreams. */
-const LATEST_MAX = 64;
+/** How many shapes with the same beginning a packer knows. */
+const SIMILAR_MAX = 16;
 
-/** Packs texts, and compares each with the shapes of the latest ones before it looks for its own. */
+const NONE: readonly never[] = [];
+
+/** Packs texts, and compares each with the known shapes that begin like it before it makes its own. */
 export class TextPacker {
-  readonly #latest: KnownShape[] = [];
+  /** By their text before the first digit. */
+  readonly #known = new Map<string, KnownShape[]>();
   readonly #numberOf: (shape: string) => number | undefined;
 
-  /** A number stands for its shape for ever. */
+  /** A number stands for its shape for ever, and the number of shapes is bounded. */
   constructor(numberOf: (shape: string) => number | undefined) {
     this.#numberOf = numberOf;
   }
@@ -45,21 +49,29 @@ export class TextPacker {
    * `numberOf` may register the shape for the next text.
    */
   pack(text: string): Uint8Array {
-    for (const [place, shape] of this.#latest.entries()) {
+    for (const shape of this.#known.get(beginningOf(text)) ?? NONE) {
       const numbers = numbersIn(text, shape);
-      if (numbers === undefined) continue;
-      if (place > 0) this.#latest.unshift(...this.#latest.splice(place, 1));
-      return packNumbers(numbers);
+      if (numbers !== undefined) return packNumbers(numbers);
     }
     const shaped = shapeOf(text);
     const number = shaped === undefined ? undefined : this.#numberOf(shaped.shape);
     if (shaped === undefined || number === undefined) {
       return Buffer.concat([Buffer.of(PLAIN), Buffer.from(text)]);
     }
-    this.#latest.unshift({ number, parts: shaped.shape.split(NUMBER) });
-    if (this.#latest.length > LATEST_MAX) this.#latest.pop();
+    this.#know({ number, parts: shaped.shape.split(NUMBER) });
     return packNumbers([number, ...shaped.numbers]);
   }
+
+  #know(shape: KnownShape): void {
+    const similar = this.#known.getOrInsertComputed(beginningOf(shape.parts[0] ?? ''), () => []);
+    similar.unshift(shape);
+    if (similar.length > SIMILAR_MAX) similar.pop();
+  }
+}
+
+function beginningOf(text: string): string {
+  const place = text.search(DIGIT);
+  return place < 0 ? text : text.slice(0, place);
 }
 
 /** The number of the shape and those of the text; undefined if the text has another shape. */
@@ -111,27 +123,16 @@ export function shapeNumber(bytes: Uint8Array): number | undefined {
 
 /** LEB128: seven bits per byte, lowest first; the eighth bit marks that more follow. */
 export function packNumbers(numbers: readonly number[]): Uint8Array {
-  let length = 0;
-  for (const number of numbers) length += lengthOf(number);
-  const bytes = new Uint8Array(length);
-  let place = 0;
+  const bytes: number[] = [];
   for (const number of numbers) {
     let left = number;
     while (left >= 128) {
-      bytes[place] = (left % 128) + 128;
-      place += 1;
+      bytes.push((left % 128) + 128);
       left = Math.floor(left / 128);
     }
-    bytes[place] = left;
-    place += 1;
+    bytes.push(left);
   }
-  return bytes;
-}
-
-function lengthOf(number: number): number {
-  let length = 1;
-  for (let left = number; left >= 128; left /= 128) length += 1;
-  return length;
+  return new Uint8Array(bytes);
 }
 
 /** Reads what `packNumbers` wrote. */

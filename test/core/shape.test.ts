@@ -89,13 +89,13 @@ test('law: a packer packs each text as if it were its first', () => {
   );
 });
 
-test('a packer keeps only the latest shapes', () => {
+test('of shapes with one beginning, a packer keeps the latest', () => {
   const asked: string[] = [];
   const packer = new TextPacker((shape) => asked.push(shape));
-  const words = Array.from({ length: 100 }, (_, index) => 'x'.repeat(index));
-  const [first = '', last = ''] = [words[0], words.at(-1)];
-  for (const word of [...words, last, first]) packer.pack(word);
-  expect(asked).toEqual([...words, first]);
+  const texts = Array.from({ length: 100 }, (_, index) => `1${'x'.repeat(index)}`);
+  const [first = '', last = ''] = [texts[0], texts.at(-1)];
+  for (const text of [...texts, last, first]) packer.pack(text);
+  expect(asked).toEqual([...texts, first].map((text) => text.replace('1', '#')));
 });
 
 test('a report takes a few bytes', () => {
