@@ -3,9 +3,18 @@
 
 export const DAY_MS = 86_400_000;
 
+/** The latest printed second: the next instant is often of the same one. */
+const latest = { second: Number.NaN, text: '' };
+
 /** `2026-11-21T07:58:03.120Z` */
 export function isoTime(timeMs: number): string {
-  return new Date(timeMs).toISOString();
+  const time = Math.trunc(timeMs);
+  const second = Math.floor(time / 1_000);
+  if (second !== latest.second) {
+    latest.text = new Date(time).toISOString().slice(0, -'120Z'.length);
+    latest.second = second;
+  }
+  return `${latest.text}${String(1_000 + time - second * 1_000).slice(1)}Z`;
 }
 
 /** A half-open interval: includes `fromMs`, excludes `untilMs`. */

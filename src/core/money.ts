@@ -43,10 +43,9 @@ export const AMOUNT_MAX = micro(10n ** 18n);
 
 /** Prints `value` × 10^-decimals exactly: `formatDecimal(1500000n, 6)` is `"1.5"`. */
 export function formatDecimal(value: bigint, decimals: number): string {
-  // Fast path: most amounts that people pay have no fraction.
+  // Fast path: a double keeps 15 digits, and prints with an exponent only below 10⁻⁶.
   const number = Number(value);
-  const unit = 10 ** decimals;
-  if (Number.isSafeInteger(number) && number % unit === 0) return String(number / unit || 0);
+  if (decimals <= 6 && Math.abs(number) < 1e15) return String(number / 10 ** decimals);
   const negative = value < 0n;
   const size = Number.isSafeInteger(number) ? Math.abs(number) : negative ? -value : value;
   const digits = String(size).padStart(decimals + 1, '0');

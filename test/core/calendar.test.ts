@@ -24,6 +24,16 @@ test.each([
   expect(isoTime(nextUtcMonth(now))).toBe(`${nextMonth}T00:00:00.000Z`);
 });
 
+test('an instant prints like a date, in any order of instants', () => {
+  const near = fc.integer({ min: 1_795_248_274_000, max: 1_795_248_277_000 });
+  const any = fc.oneof(near, fc.integer({ min: -(10 ** 14), max: 10 ** 14 }), fc.double());
+  fc.assert(
+    fc.property(fc.array(any.filter((ms) => Math.abs(ms) <= 8.64e15)), (instants) => {
+      expect(instants.map(isoTime)).toEqual(instants.map((ms) => new Date(ms).toISOString()));
+    }),
+  );
+});
+
 const instant = fc.integer({ min: 0, max: 4_102_444_800_000 });
 
 test('waiting until midnight leads into the next day, and not further', () => {

@@ -22,7 +22,12 @@ import {
 import type { Price } from '../../src/core/price.ts';
 import type { balances } from '../../src/store/money-tables.ts';
 
-const anyInt64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+const anyInt64 = fc.oneof(
+  fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+  // As numbers, these are exact.
+  fc.bigInt({ min: -(10n ** 15n), max: 10n ** 15n }),
+  fc.bigInt({ min: 10n ** 15n - 10n, max: 10n ** 15n }),
+);
 const decimals = fc.integer({ min: 0, max: 18 });
 
 describe('formatDecimal', () => {
