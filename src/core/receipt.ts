@@ -93,10 +93,11 @@ export function receiptBody(receipt: AccountReceipt): string {
 /** The same for a receipt in its two parts. */
 export function linkedBody(link: ReceiptLink, facts: RequestFacts | MovementFacts): string {
   const { accountId, sequence, previous, posted, available } = link;
+  const details = facts.kind === 'request' ? detailMembers(facts.usage) : '';
   return (
-    `{"version":${versionOf(facts)},"account":${quote(accountId)},"sequence":${sequence},` +
-    `"previous":"${previous}",` +
-    (facts.kind === 'request' ? requestMembers(facts) : movementMembers(facts)) +
+    `{"version":${versionOf(facts, details)},"account":${quoteName(accountId)},` +
+    `"sequence":${sequence},"previous":"${previous}",` +
+    (facts.kind === 'request' ? requestMembers(facts, details) : movementMembers(facts)) +
     `,"balance":"${formatTokens(posted)}","available":"${formatTokens(available)}"}`
   );
 }
@@ -105,25 +106,24 @@ export function linkedBody(link: ReceiptLink, facts: RequestFacts | MovementFact
  * 2 with members that only some usage and some prices have. A receipt without them is of version 1,
  * so each receipt has only one form.
  */
-function versionOf(facts: RequestFacts | MovementFacts): 1 | 2 {
+function versionOf(facts: RequestFacts | MovementFacts, details: string): 1 | 2 {
   if (facts.kind !== 'request') return 1;
-  const { usage, price, priceServed } = facts;
+  const { price, priceServed } = facts;
   const terms = price.terms ?? priceServed?.terms ?? null;
-  return terms === null && detailMembers(usage) === '' ? 1 : 2;
+  return terms === null && details === '' ? 1 : 2;
 }
 
-function requestMembers(receipt: RequestFacts): string {
+function requestMembers(receipt: RequestFacts, details: string): string {
   const { modelServed, usage, priceServed } = receipt;
   return (
     `"kind":"request","id":${quote(receipt.requestId)},` +
     `"started_at":"${isoTime(receipt.startedAt)}","ended_at":"${isoTime(receipt.endedAt)}",` +
-    `"model":${quote(receipt.model)},` +
-    `"model_served":${modelServed === null ? 'null' : quote(modelServed)},` +
+    `"model":${quoteName(receipt.model)},` +
+    `"model_served":${modelServed === null ? 'null' : quoteName(modelServed)},` +
     `"outcome":"${receipt.outcome}","usage":{"input_tokens":${usage.inputTokens},` +
     `"cached_input_tokens":${usage.cachedInputTokens},` +
     `"cache_write_tokens":${usage.cacheWriteTokens},"output_tokens":${usage.outputTokens},` +
-    `"reasoning_tokens":${usage.reasoningTokens},"basis":"${usage.basis}"` +
-    `${detailMembers(usage)}},` +
+    `"reasoning_tokens":${usage.reasoningTokens},"basis":"${usage.basis}"${details}},` +
     `"price":${priceMembers(receipt.price)},` +
     `"price_served":${priceServed === null ? 'null' : priceMembers(priceServed)},` +
     `"held":"${formatTokens(receipt.held)}","charged":"${formatTokens(receipt.charged)}",` +
@@ -145,6 +145,19 @@ function priceMembers(price: Price): string {
 
 function quote(text: string): string {
   return JSON.stringify(text);
+}
+
+/** Caches the text of accounts and models, which repeat like prices. */
+const knownNames = new Map<string, string>();
+const NAMES_MAX = 1_000;
+
+function quoteName(name: string): string {
+  const known = knownNames.get(name);
+  if (known !== undefined) return known;
+  if (knownNames.size === NAMES_MAX) knownNames.clear();
+  const quoted = quote(name);
+  knownNames.set(name, quoted);
+  return quoted;
 }
 
 /**
