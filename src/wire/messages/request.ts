@@ -91,12 +91,12 @@ function requireOwnHistory(value: unknown, path: string): undefined {
 
 /** Reads a Messages body. Throws `invalid_request` with the first wrong field as `param`. */
 export function parseMessages(body: ParsedBody): GenerationRequest {
-  return toRequest(readFields(requireBody(body.value), '', FIELDS, REQUIRED), body.text);
+  return toRequest(readFields(requireBody(body.value), '', FIELDS, REQUIRED), body);
 }
 
 /** Parses the body of a token count: the same, but `max_tokens` may be absent. */
 export function parseCount(body: ParsedBody): GenerationRequest {
-  return toRequest(readCountFields(body), body.text);
+  return toRequest(readCountFields(body), body);
 }
 
 function readCountFields(body: ParsedBody) {
@@ -105,8 +105,8 @@ function readCountFields(body: ParsedBody) {
 
 type Fields = ReturnType<typeof readCountFields>;
 
-function toRequest(fields: Fields, text: string): GenerationRequest {
-  const entries = messageEntries(fields.messages, toolInputs(fields.messages, text));
+function toRequest(fields: Fields, body: ParsedBody): GenerationRequest {
+  const entries = messageEntries(fields.messages, toolInputs(fields.messages, body));
   const { system, turns } = assembleTurns(entries);
   if (turns.length === 0) {
     throw invalidRequest('messages', 'must have a user or assistant message that is not empty');
@@ -140,11 +140,11 @@ function toRequest(fields: Fields, text: string): GenerationRequest {
 const INPUT_PATH = ['messages', '*', 'content', '*', 'input'] as const;
 
 /** The scan is a pass over the body, so it runs only if a message has a call. */
-function toolInputs(messages: readonly Message[], text: string): ReadonlyMap<string, string> {
+function toolInputs(messages: readonly Message[], body: ParsedBody): ReadonlyMap<string, string> {
   const called = messages.some(
     (message) => message.role === 'assistant' && message.calls.length > 0,
   );
-  return called ? valueSources(text, INPUT_PATH) : new Map();
+  return called ? valueSources(body.text, INPUT_PATH) : new Map();
 }
 
 /** A schema for the answer; other kinds of formats are ignored. */
