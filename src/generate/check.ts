@@ -55,8 +55,8 @@ export async function check(
 }
 
 /** Each step on a large body takes the event loop for some ms, so others get a turn between them. */
-function isLarge({ text }: ParsedBody): boolean {
-  return text.length >= LARGE_LENGTH;
+function isLarge(body: ParsedBody): boolean {
+  return (body.length ?? body.text.length) >= LARGE_LENGTH;
 }
 
 /** Parses the body and resolves the model. Throws the refusal of either. */

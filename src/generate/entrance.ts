@@ -6,6 +6,7 @@
 // later ones wait. A flood of refusals therefore costs no more than the plan allows.
 
 import type { Awaitable } from '../async/awaitable.ts';
+import { discard } from '../async/discard.ts';
 import { CONCURRENCY_RETRY_SECONDS } from '../core/admit.ts';
 import { takeOff } from '../core/counts.ts';
 import { GatewayError } from '../core/error.ts';
@@ -97,6 +98,7 @@ class Entry {
   readonly #accountId: string;
   readonly #plan: Plan;
   #bodyBytes = 0;
+  #body: Uint8Array | undefined;
   #isArriving = false;
   #isInside = false;
   #hasLeft = false;
@@ -144,6 +146,10 @@ class Entry {
     this.#bodyBytes += bytes;
   }
 
+  keep(body: Uint8Array): void {
+    this.#body = body;
+  }
+
   /** Begins the checks. Throws 429 if the window is full. */
   enter(): Awaitable<void> {
     this.arrived();
@@ -176,6 +182,8 @@ class Entry {
   giveRoom(): void {
     if (this.#bodyBytes > 0) this.#entrance.bodies.give(this.#accountId, this.#bodyBytes);
     this.#bodyBytes = 0;
+    if (this.#body !== undefined) discard(this.#body);
+    this.#body = undefined;
   }
 
   /** Ends it with a refusal, which is counted before a later request takes the place. */

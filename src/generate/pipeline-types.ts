@@ -66,8 +66,12 @@ export type GenerateDependencies = {
  */
 export type Booking = 'awaited' | 'bounded';
 
-/** Takes room for so many more bytes of a body. Throws if there is none. */
-export type BodyBytes = { readonly take: (bytes: number) => void };
+export type BodyBytes = {
+  /** Takes room for so many more bytes of a body. Throws if there is none. */
+  readonly take: (bytes: number) => void;
+  /** Takes the bytes themselves, to free them when the body is needed no longer. */
+  readonly keep: (body: Uint8Array) => void;
+};
 
 export type GenerationCall = {
   readonly format: ClientFormat;

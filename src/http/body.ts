@@ -1,11 +1,12 @@
 // Reads a request body once, as bytes, within the size limit and without decompressing it. The
 // runtime discards what a refusal leaves unread, unless the connection ends with it.
 
+import { isAscii } from 'node:buffer';
 import { discard } from '../async/discard.ts';
 import type { Deadlines } from '../core/deadlines.ts';
 import { GatewayError } from '../core/error.ts';
 import type { BodyBytes } from '../generate/pipeline-types.ts';
-import { parseBody } from '../wire/body.ts';
+import { decode, mayHaveSurrogate, notJson, parseBody, requireWeight } from '../wire/body.ts';
 import type { ParsedBody } from '../wire/format.ts';
 import { BODY_BYTES_MAX } from '../wire/limits.ts';
 import { Pace, SILENCE_MS } from './pace.ts';
@@ -35,13 +36,28 @@ export function readBody(
   // Reading chunks costs several promises for each of them.
   return declared <= SMALL_BODY_BYTES
     ? readSmall(request, deadlines, room)
-    : readChunks(request, deadlines, room).then(parse);
+    : readChunks(request, deadlines, room).then((bytes) => parseLarge(bytes, room));
 }
 
-function parse(bytes: Uint8Array): ParsedBody {
-  const body = parseBody(bytes, SEED);
-  discard(bytes);
-  return body;
+/** Of ASCII, the runtime parses the bytes themselves; few requests need their text as well. */
+async function parseLarge(bytes: Uint8Array, room: BodyBytes): Promise<ParsedBody> {
+  if (bytes.length <= SMALL_BODY_BYTES || !isAscii(bytes) || mayHaveSurrogate(bytes)) {
+    const body = parseBody(bytes, SEED);
+    discard(bytes);
+    return body;
+  }
+  requireWeight(bytes, SEED);
+  const value: unknown = await new Response(bytes).json().catch(() => {
+    throw notJson();
+  });
+  room.keep(bytes);
+  return {
+    value,
+    length: bytes.length,
+    get text() {
+      return decode(bytes);
+    },
+  };
 }
 
 /**

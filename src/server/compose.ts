@@ -93,7 +93,8 @@ async function createOver(
 /** What all parts share: settings, clocks, randomness, and the operators' log and alerts. */
 function createBase(inputs: Inputs, config: ServingConfig) {
   const deployment = deploymentOf(config.databaseUrl);
-  const monotonic = (): number => performance.now();
+  // A request reads it ten times, and `performance.now` takes twice as long.
+  const monotonic = (): number => Bun.nanoseconds() / 1_000_000;
   const databaseClock = createDatabaseClock({ wall: inputs.clock, monotonic });
   const clock = deployment.clock({ machine: inputs.clock, database: databaseClock.now });
   const randomBytes: RandomBytes = (length) => crypto.getRandomValues(new Uint8Array(length));

@@ -15,16 +15,25 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
  */
 export function parseBody(bytes: Uint8Array, seed = 0): ParsedBody {
   if (bytes.length === 0) throw refuse('The request body is empty. Send a JSON object.');
-  checkWeight(bytes, seed);
+  requireWeight(bytes, seed);
   const text = repairSurrogates(decode(bytes));
   try {
     return { value: JSON.parse(text), text };
   } catch {
-    throw refuse('The request body is not valid JSON.');
+    throw notJson();
   }
 }
 
-function decode(bytes: Uint8Array): string {
+export function notJson(): GatewayError {
+  return refuse('The request body is not valid JSON.');
+}
+
+/** Whether a text has an escape that `repairSurrogates` has to read. */
+export function mayHaveSurrogate({ buffer, byteOffset, length }: Uint8Array): boolean {
+  return Buffer.from(buffer, byteOffset, length).includes('\\u');
+}
+
+export function decode(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);
   } catch {
@@ -39,7 +48,8 @@ const EXCESSES = {
   words: `has more than ${JSON_WEIGHT_MAX.words} different names of members and short strings`,
 };
 
-function checkWeight(bytes: Uint8Array, seed: number): void {
+/** Throws `invalid_request` if the parser would take too long. `seed`: see `weighJson`. */
+export function requireWeight(bytes: Uint8Array, seed: number | undefined): void {
   const { excess } = weighJson(bytes, JSON_WEIGHT_MAX, seed);
   if (excess !== undefined) throw refuse(`The request body ${EXCESSES[excess]}.`);
 }

@@ -53,7 +53,12 @@ export type StreamEncoder = {
 };
 
 /** A parsed body: its value, and the text that it was parsed from. */
-export type ParsedBody = { readonly value: unknown; readonly text: string };
+export type ParsedBody = {
+  readonly value: unknown;
+  readonly text: string;
+  /** Of a text that is decoded whenever it is read. */
+  readonly length?: number;
+};
 
 export type ClientFormat = {
   readonly name: 'chat' | 'messages';

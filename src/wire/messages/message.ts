@@ -90,29 +90,30 @@ export function messageEntries(
   messages: readonly Message[],
   inputs: ReadonlyMap<string, string>,
 ): Turn[] {
-  return messages.flatMap((message, index) => {
-    return entriesOf(message, (block) => inputs.get(`${index}.${block}`));
-  });
-}
-
-function entriesOf(message: Message, inputOf: (block: number) => string | undefined): Turn[] {
-  switch (message.role) {
-    case 'system':
-      return [message];
-    case 'user': {
-      const { results, parts } = message;
-      return parts.length === 0 ? [...results] : [...results, { role: 'user', parts }];
-    }
-    case 'assistant': {
-      const { role, reasoning, text, calls } = message;
-      if (reasoning === '' && text === '' && calls.length === 0) return [];
-      const toolCalls = calls.map(({ id, name, block }) => {
-        return { id, name, arguments: inputText(inputOf(block)) };
-      });
-      const lacksLate = reasoning !== '' && text !== '' && toolCalls.length > 0;
-      return [{ role, reasoning, text, toolCalls, ...(lacksLate && { lacksLate }) }];
+  const entries: Turn[] = [];
+  for (const [index, message] of messages.entries()) {
+    switch (message.role) {
+      case 'system':
+        entries.push(message);
+        break;
+      case 'user': {
+        const { role, results, parts } = message;
+        for (const result of results) entries.push(result);
+        if (parts.length > 0) entries.push({ role, parts });
+        break;
+      }
+      case 'assistant': {
+        const { role, reasoning, text, calls } = message;
+        if (reasoning === '' && text === '' && calls.length === 0) break;
+        const toolCalls = calls.map(({ id, name, block }) => {
+          return { id, name, arguments: inputText(inputs.get(`${index}.${block}`)) };
+        });
+        const lacksLate = reasoning !== '' && text !== '' && toolCalls.length > 0;
+        entries.push({ role, reasoning, text, toolCalls, ...(lacksLate && { lacksLate }) });
+      }
     }
   }
+  return entries;
 }
 
 /** An absent or null input is empty. */
@@ -168,7 +169,7 @@ function userMessage(blocks: readonly Block[], path: string): Message {
   if (blocks.length === 0) throw invalidRequest(path, 'must have at least 1 block');
   // Without text and results it is an empty turn, like an empty string in both formats.
   if (results.length === 0 && parts.length === 0) parts.push({ kind: 'text', text: '' });
-  return { role: 'user', results, parts: [...images, ...parts] };
+  return { role: 'user', results, parts: images.length === 0 ? parts : [...images, ...parts] };
 }
 
 function assistantMessage(blocks: readonly Block[], path: string): Message {

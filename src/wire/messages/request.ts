@@ -72,6 +72,8 @@ const REQUIRED_TO_COUNT = ['model', 'messages'] as const;
 export const messagesBody = fieldsSchema(FIELDS, REQUIRED, { $id: 'MessagesRequest' });
 export const countBody = fieldsSchema(FIELDS, REQUIRED_TO_COUNT, { $id: 'CountTokensRequest' });
 
+const NONE: readonly never[] = [];
+
 /** Types of `thinking` that turn it on; the first is documented, clients send the others. */
 const THINKING_ON: readonly unknown[] = ['enabled', 'adaptive', 'between_tools'];
 
@@ -91,12 +93,12 @@ function requireOwnHistory(value: unknown, path: string): undefined {
 
 /** Reads a Messages body. Throws `invalid_request` with the first wrong field as `param`. */
 export function parseMessages(body: ParsedBody): GenerationRequest {
-  return toRequest(readFields(requireBody(body.value), '', FIELDS, REQUIRED), body.text);
+  return toRequest(readFields(requireBody(body.value), '', FIELDS, REQUIRED), body);
 }
 
 /** Parses the body of a token count: the same, but `max_tokens` may be absent. */
 export function parseCount(body: ParsedBody): GenerationRequest {
-  return toRequest(readCountFields(body), body.text);
+  return toRequest(readCountFields(body), body);
 }
 
 function readCountFields(body: ParsedBody) {
@@ -105,13 +107,13 @@ function readCountFields(body: ParsedBody) {
 
 type Fields = ReturnType<typeof readCountFields>;
 
-function toRequest(fields: Fields, text: string): GenerationRequest {
-  const entries = messageEntries(fields.messages, toolInputs(fields.messages, text));
+function toRequest(fields: Fields, body: ParsedBody): GenerationRequest {
+  const entries = messageEntries(fields.messages, toolInputs(fields.messages, body));
   const { system, turns } = assembleTurns(entries);
   if (turns.length === 0) {
     throw invalidRequest('messages', 'must have a user or assistant message that is not empty');
   }
-  const tools = distinctTools(fields.tools ?? []);
+  const tools = fields.tools === undefined ? NONE : distinctTools(fields.tools);
   const choice = tools.length === 0 ? undefined : fields.tool_choice;
   const schema = answerSchema(fields.output_config?.['format'] ?? fields.output_format);
   const prompt = [fields.system ?? '', system].filter((part) => part !== '').join('\n\n');
@@ -129,7 +131,7 @@ function toRequest(fields: Fields, text: string): GenerationRequest {
     schema,
     saysSchema: (schema && saysSchema(schema, { system: prompt, turns })) || undefined,
     endUser: fields.metadata?.user_id,
-    stop: fields.stop_sequences ?? [],
+    stop: fields.stop_sequences ?? NONE,
     tools,
     json: schema !== undefined,
     stream: fields.stream ?? false,
@@ -139,12 +141,14 @@ function toRequest(fields: Fields, text: string): GenerationRequest {
 
 const INPUT_PATH = ['messages', '*', 'content', '*', 'input'] as const;
 
+const NO_INPUTS: ReadonlyMap<string, string> = new Map();
+
 /** The scan is a pass over the body, so it runs only if a message has a call. */
-function toolInputs(messages: readonly Message[], text: string): ReadonlyMap<string, string> {
+function toolInputs(messages: readonly Message[], body: ParsedBody): ReadonlyMap<string, string> {
   const called = messages.some(
     (message) => message.role === 'assistant' && message.calls.length > 0,
   );
-  return called ? valueSources(text, INPUT_PATH) : new Map();
+  return called ? valueSources(body.text, INPUT_PATH) : NO_INPUTS;
 }
 
 /** A schema for the answer; other kinds of formats are ignored. */
