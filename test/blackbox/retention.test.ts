@@ -141,7 +141,7 @@ describeOnEachDatabase('retention', () => {
         while (!isDead) await generate(caller, 'chat', 'ok').catch(() => undefined);
       })();
       // The run begins a second after the start; the kills spread over what it does.
-      await Bun.sleep(1_000 + 350 * kill);
+      await Bun.sleep(1_000 * (kill + 1));
       await serving.kill();
       isDead = true;
       await load;

@@ -37,7 +37,8 @@ export const pastRow: BenchRow = {
     const [build] = rig.builds;
     await using mailbox = await openMailbox();
     await using stack = new AsyncDisposableStack();
-    const environment = openSignUp(mailbox);
+    // The load is no habit of the key, which would be paused.
+    const environment = { ...openSignUp(mailbox), RUNAWAY_FACTOR: 'off' };
     const directory = await newPast(rig.requests);
     stack.defer(() => rm(directory, { recursive: true, force: true }));
     const early = await rig.startBuild(build, { directory, environment });

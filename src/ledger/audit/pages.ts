@@ -16,40 +16,30 @@ type AuditedTable = 'requests' | 'movements' | 'redemption_codes';
 type Ends = { readonly first: bigint | null; readonly last: bigint | null };
 
 /**
- * Windows over the rows of a table as it is now; later rows are appended after them. Codes are
- * redeemed long after their row was written, so all of them are old.
+ * The rows that a query returns in each window of a table as it is now; later rows are appended.
+ * Codes are redeemed long after their row was written, so all of them are old.
  */
-async function* windowsOf(
+export async function* rowsInWindows<Row>(
   database: Database,
   table: AuditedTable,
   { pass: asked = EVERYTHING, rest }: AuditScope,
-): AsyncGenerator<NumberRange> {
+  query: (window: NumberRange) => SQL,
+): AsyncGenerator<Row> {
   const number = sql.identifier(table === 'redemption_codes' ? 'rowid' : 'number');
   // Two statements in one, because SQLite reads either end of a table at once, and not both.
-  const query = sql`select (select min(${number}) from ${sql.identifier(table)}) as first,
+  const ends = sql`select (select min(${number}) from ${sql.identifier(table)}) as first,
     (select max(${number}) from ${sql.identifier(table)}) as last`;
-  const found = await database.settled(() => one<Ends>(database, query));
+  const found = await database.settled(() => one<Ends>(database, ends));
   const rows = { after: Number(found?.first ?? 1n) - 1, to: Number(found?.last ?? 0n) };
   // A window has rows of all accounts.
   const pass = asked.wrong.length > 0 ? EVERYTHING : asked;
   const mark = table === 'redemption_codes' ? rows.to : pass[table];
   for (const { after: begin, to } of rangesOf(pass, rows, mark)) {
     for (let after = begin; after < to; after += WINDOW_ROWS) {
-      yield { after, to: Math.min(after + WINDOW_ROWS, to) };
+      yield* await database.rows<Row>(query({ after, to: Math.min(after + WINDOW_ROWS, to) }));
       await rest?.();
     }
   }
-}
-
-/** The rows that a query returns in each window of a table. */
-export async function* rowsInWindows<Row>(
-  database: Database,
-  table: AuditedTable,
-  scope: AuditScope,
-  query: (window: NumberRange) => SQL,
-): AsyncGenerator<Row> {
-  for await (const window of windowsOf(database, table, scope))
-    yield* await database.rows<Row>(query(window));
 }
 
 /** Narrows a query to the given account, if any. */

@@ -273,4 +273,28 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
     ],
     tests: ['test/ledger/audit.test.ts'],
   },
+  {
+    id: 'T-61c',
+    does: 'an audit forgets the differences of the one before it',
+    edits: [
+      {
+        in: 'passOf',
+        find: 'pass.wrong.includes(accountId)',
+        put: 'pass.wrong.includes(accountId) && pass.turns === 0',
+      },
+    ],
+    tests: ['test/ledger/audit-pass.test.ts'],
+  },
+  {
+    id: 'T-61d',
+    does: 'the shares of the old rows that audits read leave rows out',
+    edits: [
+      {
+        in: 'rangesOf',
+        find: '{ after: bound(turn), to: bound(turn + 1) }',
+        put: '{ after: bound(turn) + 1, to: bound(turn + 1) }',
+      },
+    ],
+    tests: ['test/ledger/audit-pass.test.ts'],
+  },
 ];
