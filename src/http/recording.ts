@@ -160,8 +160,8 @@ export function serveReader(
   const run = async (): Promise<void> => {
     await write(client);
     if (client.gone()) return;
+    onEnd(); // It may limit how long the client is silent, which has no effect behind the close.
     client.close('');
-    onEnd();
   };
   if (signal.aborted) client.leave();
   signal.addEventListener('abort', leave, { once: true });

@@ -236,10 +236,12 @@ function cancel(reader: ByteReader): void {
  */
 function drain(reader: ByteReader, deadlines: Deadlines): void {
   const stopDeadline = deadlines.start(DRAIN_MS, () => cancel(reader));
-  const read = async (): Promise<void> => {
-    while (!(await reader.read()).done);
-  };
-  read()
-    .catch(() => cancel(reader))
-    .finally(stopDeadline);
+  readRest(reader).then(stopDeadline, () => {
+    stopDeadline();
+    cancel(reader);
+  });
+}
+
+async function readRest(reader: ByteReader): Promise<void> {
+  while (!(await reader.read()).done);
 }

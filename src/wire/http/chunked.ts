@@ -9,6 +9,8 @@ const LINE_BYTES_MAX = 4_096;
 /** All trailers together. */
 const TRAILER_BYTES_MAX = 16_384;
 const CHUNK_BYTES_MAX = 2 ** 40;
+/** Of a size that is read at once: far below the largest one. */
+const PLAIN_DIGITS_MAX = 6;
 
 const CR = 13;
 const LF = 10;
@@ -66,8 +68,18 @@ export class ChunkedDecoder implements BodyDecoder {
         bodyEnd += taken;
         at += taken;
         this.size -= taken;
-        if (this.size === 0) this.state = 'data-cr';
+        if (this.size > 0) break;
+        const isEnded = bytes[at] === CR && bytes[at + 1] === LF;
+        this.state = isEnded ? 'size-start' : 'data-cr';
+        if (isEnded) at += 2;
         continue;
+      }
+      if (this.state === 'size-start') {
+        const dataStart = this.plainSize(bytes, at);
+        if (dataStart !== undefined) {
+          at = dataStart;
+          continue;
+        }
       }
       const byte = bytes[at] ?? 0;
       at += 1;
@@ -80,6 +92,21 @@ export class ChunkedDecoder implements BodyDecoder {
       if (fault !== undefined) return fault;
     }
     return bytes.subarray(bodyStart, bodyEnd);
+  }
+
+  /** Reads a size line at once, as most are: whole, short and without extensions. */
+  private plainSize(bytes: Buffer, start: number): number | undefined {
+    let size = 0;
+    let at = start;
+    for (; at < start + PLAIN_DIGITS_MAX; at += 1) {
+      const digit = hexDigit(bytes[at] ?? CR);
+      if (digit < 0) break;
+      size = size * 16 + digit;
+    }
+    if (size === 0 || bytes[at] !== CR || bytes[at + 1] !== LF) return undefined;
+    this.size = size;
+    this.state = 'data';
+    return at + 2;
   }
 
   /** Processes one byte outside the data; returns a fault if it is not allowed there. */
