@@ -2,7 +2,7 @@
 // the heap has grown by half and does not collect while idle: it would keep the memory of a burst, and
 // with little traffic it grows for hours, which looks like a leak. It notices large bodies late,
 // because they lie outside its heap. It never returns what its compiler took, so where memory stays
-// high, compiled code is dropped, too (decision 0191).
+// high, compiled code is dropped, too (decision 0189).
 
 const MB = 1_024 * 1_024;
 
