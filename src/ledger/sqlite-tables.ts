@@ -1,5 +1,6 @@
 // The books in a SQLite file: one statement per row. Cached rows are not read again, which covers
-// nearly all of them while no other connection commits.
+// nearly all of them while no other connection commits. Statements with triggers say `or fail`: a
+// failure rolls the batch back, so SQLite need not copy pages to undo a statement alone.
 
 import { eq, getTableColumns, sql } from 'drizzle-orm';
 import { assert } from '../core/assert.ts';
@@ -15,7 +16,7 @@ import {
   redemptionCodes,
   requests,
 } from '../store/money-tables.ts';
-import { decode, inserted, list, placeholders, written } from '../store/statement.ts';
+import { decode, inserted, list, placeholders, slots, written } from '../store/statement.ts';
 import type { CodeRow } from './codes.ts';
 import type { LedgerRequest, RecoverCommand } from './contract.ts';
 import {
@@ -186,7 +187,7 @@ function prepareStatements(database: Database) {
     written(sql`select ${list(HOLD)} from open_holds where account = ${value('account')}`),
   );
   const updateBalance = database.prepare<BalanceRow & BalanceBefore>(
-    written(sql`update balances set posted = ${value('posted')}, held = ${value('held')},
+    written(sql`update or fail balances set posted = ${value('posted')}, held = ${value('held')},
         unpaid = ${value('unpaid')}, sequence = ${value('sequence')}, head = ${value('head')},
         receipted = ${value('receipted')}, budgets = ${value('budgets')}
       where number = ${value('number')} and posted = ${value('wasPosted')}
@@ -194,10 +195,10 @@ function prepareStatements(database: Database) {
         and sequence = ${value('wasSequence')}`),
   );
   const insertHold = database.prepare<OpenHoldRow>(
-    db.insert(openHolds).values(placeholders(openHolds)),
+    written(sql`insert or fail into open_holds (${list(HOLD)}) values (${slots(HOLD)})`),
   );
   const updateHold = database.prepare<OpenHoldRow & { idBytes: Uint8Array }>(
-    written(sql`update open_holds set amount = ${value('amount')}, worst = ${value('worst')},
+    written(sql`update or fail open_holds set amount = ${value('amount')}, worst = ${value('worst')},
         checkpoint_at = ${value('checkpointAt')}, upstream = ${value('upstream')},
         model_served = ${value('modelServed')}, price_served = ${value('priceServed')},
         output_tokens = ${value('outputTokens')}, reasoning_tokens = ${value('reasoningTokens')},

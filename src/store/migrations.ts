@@ -9,6 +9,7 @@ import initial from '../../drizzle/sqlite/0000_initial.sql' with { type: 'text' 
 import prices from '../../drizzle/sqlite/0001_upstream_prices.sql' with { type: 'text' };
 import unpaid from '../../drizzle/sqlite/0002_unpaid_holds.sql' with { type: 'text' };
 import words from '../../drizzle/sqlite/0003_upstream_words.sql' with { type: 'text' };
+import rollback from '../../drizzle/sqlite/0004_rollback_triggers.sql' with { type: 'text' };
 import type { Dialect } from './contract.ts';
 
 export type Migration = {
@@ -23,6 +24,7 @@ const SQLITE: readonly Migration[] = [
   { tag: '0001_upstream_prices', when: 1795889760170, sql: prices },
   { tag: '0002_unpaid_holds', when: 1795903341443, sql: unpaid },
   { tag: '0003_upstream_words', when: 1795906477778, sql: words },
+  { tag: '0004_rollback_triggers', when: 1795915594000, sql: rollback },
 ];
 
 const POSTGRES: readonly Migration[] = [

@@ -61,6 +61,14 @@ export function list(columns: Columns): SQL {
   );
 }
 
+/** The values that `list` names, for an insert of a whole row. */
+export function slots(columns: Columns): SQL {
+  return sql.join(
+    Object.entries(columns).map(([name, column]) => sql.param(sql.placeholder(name), column)),
+    sql`, `,
+  );
+}
+
 /** The columns of a rejected insert, to update the row that was there. */
 export function inserted<Own extends Columns>(columns: Own): Readonly<Record<keyof Own, SQL>> {
   // The return type of Object.fromEntries loses the keys.

@@ -75,3 +75,16 @@ test('rows that are found by their key alone are stored in its order', async () 
     'usage_speeds',
   ]);
 });
+
+test('triggers on the path of every request roll the transaction back: SQLite then copies no pages', async () => {
+  const { db } = database;
+  const rows = await db.all<[string]>(
+    sql`select name from sqlite_schema where type = 'trigger' and sql like '%RAISE(ROLLBACK%' order by name`,
+  );
+  expect(rows.map(([name]) => name)).toEqual([
+    'balances_forward',
+    'open_holds_begin',
+    'open_holds_end',
+    'open_holds_forward',
+  ]);
+});

@@ -145,7 +145,7 @@ export function sqliteTest(why: string): typeof test {
 /** The same database, which fails like a disk where a row is inserted into one of its tables. */
 export function failingAt(database: Database, table: string): Database {
   const inserts = (query: Query): boolean =>
-    new RegExp(`insert into "?${table}"? `).test(query.toSQL().sql);
+    new RegExp(`insert (or fail )?into "?${table}"? `).test(query.toSQL().sql);
   function prepare<Values extends object, Row extends readonly unknown[]>(query: Query) {
     const statement = database.prepare<Values, Row>(query);
     return inserts(query) ? { ...statement, run: failStore } : statement;
