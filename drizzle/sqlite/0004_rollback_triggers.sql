@@ -4,6 +4,7 @@ DROP TRIGGER open_holds_begin;
 --> statement-breakpoint
 CREATE TRIGGER open_holds_begin BEFORE INSERT ON open_holds
 WHEN NEW.checkpoint_at IS NOT NULL OR NEW.output_tokens <> 0 OR NEW.reasoning_tokens <> 0
+  OR EXISTS (SELECT 1 FROM requests WHERE id = NEW.id)
 BEGIN SELECT RAISE(ROLLBACK, 'a hold does not begin like this'); END;
 --> statement-breakpoint
 DROP TRIGGER open_holds_forward;

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test';
 import type { BudgetLimits } from '../../src/core/key-budget.ts';
-import { AMOUNT_MAX, micro } from '../../src/core/money.ts';
+import { AMOUNT_MAX, micro, ZERO } from '../../src/core/money.ts';
 import { readKeyBudgets } from '../../src/ledger/budget-list.ts';
 import type { LedgerRequest } from '../../src/ledger/writer.ts';
 import { createWriter } from '../../src/ledger/writer.ts';
@@ -117,6 +117,38 @@ describeOnEachDatabase('the writer', () => {
       expect(await open.books.audit()).toEqual([]);
     }
     expect((await open.books.balance('ada')).posted).toBe(micro(33n));
+    await closeBooks(open);
+  });
+
+  test('a hold of a request that has ended is refused alone, in a batch of cached accounts', async () => {
+    const open = await openBooks(directory);
+    for (const account of ['ada', 'bob']) await fundAccount(open, account, 100n);
+    const write = createWriter(open.database);
+    const hold = (id: string, account: string): LedgerRequest => ({
+      name: 'hold',
+      command: holdOf(id, account, 10n),
+    });
+    const settle: LedgerRequest = { name: 'settle', command: settleOf('r1', 7n) };
+    await write([hold('r1', 'ada'), hold('b1', 'bob')]);
+    await write([settle]);
+    for (const [account, ...more] of [
+      ['ada'],
+      ['bob'],
+      ['ada', settle],
+      ['ada', hold('r2', 'bob')],
+    ] as const) {
+      const id = `n${crypto.randomUUID().slice(0, 8)}`;
+      const answers = await write([hold(id, 'bob'), hold('r1', account), ...more]);
+      const ended = { name: 'LedgerRefusal', message: 'This request has ended already.' };
+      expect(answers).toMatchObject([
+        { ok: true, result: { ok: true } },
+        { ok: false, error: ended },
+        ...more.map(() => ({ ok: true })),
+      ]);
+    }
+    expect(await open.books.audit()).toEqual([]);
+    expect(await open.books.balance('ada')).toMatchObject({ posted: micro(93n), held: ZERO });
+    expect(await open.books.balance('bob')).toMatchObject({ held: micro(60n) });
     await closeBooks(open);
   });
 
