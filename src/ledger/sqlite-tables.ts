@@ -7,7 +7,7 @@ import { assert } from '../core/assert.ts';
 import { requestIdBytes } from '../core/id.ts';
 import type { BudgetSpend } from '../core/key-budget.ts';
 import type { Micro } from '../core/money.ts';
-import type { Database } from '../store/contract.ts';
+import type { SqliteDatabase } from '../store/database.ts';
 import {
   balances,
   keyBudgets,
@@ -42,7 +42,7 @@ import { openBefore, RECOVER_MAX, recoverable } from './recover.ts';
 import { insertMovements, type Tables } from './tables.ts';
 
 /** The tables must exist. */
-export function createSqliteTables(database: Database): Tables {
+export function createSqliteTables(database: SqliteDatabase): Tables {
   const { db } = database;
   const statements = prepareStatements(database);
   let commits: number | undefined;
@@ -136,20 +136,25 @@ export function createSqliteTables(database: Database): Tables {
   }
 
   async function write(changes: Changes, onSent: () => void): Promise<void> {
-    for (const account of changes.accounts) {
-      const state = account.state();
-      assert((await statements.updateBalance(account.row, state)) === 1, 'a balance is as it was');
-      account.row = state;
-    }
-    for (const { row } of changes.opened) await statements.insertHold(row);
-    for (const { row } of changes.changed) await statements.updateHold(row);
-    for (const row of changes.requests.values()) await statements.insertRequest(row);
-    for (const id of changes.ended) {
-      assert((await statements.deleteHold(id)) === 1, 'a hold that ends was open');
-    }
-    for (const row of changes.budgets.values()) await statements.putBudget(row);
+    writeRows(changes);
     await insertMovements(database, changes);
     onSent();
+  }
+
+  /** Awaits nothing: SQLite answers at once. */
+  function writeRows(changes: Changes): void {
+    for (const account of changes.accounts) {
+      const state = account.state();
+      assert(statements.updateBalance(account.row, state) === 1, 'a balance is as it was');
+      account.row = state;
+    }
+    for (const { row } of changes.opened) statements.insertHold(row);
+    for (const { row } of changes.changed) statements.updateHold(row);
+    for (const row of changes.requests.values()) statements.insertRequest(row);
+    for (const id of changes.ended) {
+      assert(statements.deleteHold(id) === 1, 'a hold that ends was open');
+    }
+    for (const row of changes.budgets.values()) statements.putBudget(row);
   }
 
   return { load, write };
@@ -173,7 +178,7 @@ function placeOf([account, debited, loss]: PlaceRow): Place {
 }
 
 /** The statements of every request. */
-function prepareStatements(database: Database) {
+function prepareStatements(database: SqliteDatabase) {
   const { db } = database;
   const value = sql.placeholder;
 
@@ -190,7 +195,7 @@ function prepareStatements(database: Database) {
   const findHolds = database.prepare<{ account: number }, unknown[]>(
     written(sql`select ${list(HOLD)} from open_holds where account = ${value('account')}`),
   );
-  const updateBalance = database.prepare<BalanceRow & BalanceBefore>(
+  const updateBalance = database.prepareWithin<BalanceRow & BalanceBefore>(
     written(sql`update or fail balances set posted = ${value('posted')}, held = ${value('held')},
         unpaid = ${value('unpaid')}, sequence = ${value('sequence')}, head = ${value('head')},
         receipted = ${value('receipted')}, budgets = ${value('budgets')}
@@ -198,10 +203,10 @@ function prepareStatements(database: Database) {
         and held = ${value('wasHeld')} and unpaid = ${value('wasUnpaid')}
         and sequence = ${value('wasSequence')}`),
   );
-  const insertHold = database.prepare<OpenHoldRow>(
+  const insertHold = database.prepareWithin<OpenHoldRow>(
     written(sql`insert or fail into open_holds (${list(HOLD)}) values (${slots(HOLD)})`),
   );
-  const updateHold = database.prepare<OpenHoldRow & { idBytes: Uint8Array }>(
+  const updateHold = database.prepareWithin<OpenHoldRow & { idBytes: Uint8Array }>(
     written(sql`update or fail open_holds set amount = ${value('amount')}, worst = ${value('worst')},
         checkpoint_at = ${value('checkpointAt')}, upstream = ${value('upstream')},
         model_served = ${value('modelServed')}, price_served = ${value('priceServed')},
@@ -209,7 +214,7 @@ function prepareStatements(database: Database) {
         budgeted = ${value('budgeted')}
       where id = ${value('idBytes')}`),
   );
-  const deleteHold = database.prepare<{ idBytes: Uint8Array }>(
+  const deleteHold = database.prepareWithin<{ idBytes: Uint8Array }>(
     db.delete(openHolds).where(eq(openHolds.id, value('idBytes'))),
   );
   const findBudget = database.prepare<{ account: number; family: number }, unknown[]>(
@@ -217,14 +222,14 @@ function prepareStatements(database: Database) {
       where family = ${value('family')} and account = ${value('account')}`),
   );
   const { number: __, ...budget } = placeholders(keyBudgets);
-  const putBudget = database.prepare<KeyBudgetRow>(
+  const putBudget = database.prepareWithin<KeyBudgetRow>(
     db
       .insert(keyBudgets)
       .values(budget)
       .onConflictDoUpdate({ target: keyBudgets.family, set: inserted(BUDGET) }),
   );
   const { number: _, ...columns } = placeholders(requests);
-  const insertRequest = database.prepare<RequestRow>(db.insert(requests).values(columns));
+  const insertRequest = database.prepareWithin<RequestRow>(db.insert(requests).values(columns));
 
   return {
     findRequest: findRequest.get,

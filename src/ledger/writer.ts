@@ -4,6 +4,7 @@
 
 import { createSerialize } from '../async/serialize.ts';
 import type { Database } from '../store/contract.ts';
+import { isSqlite } from '../store/database.ts';
 import {
   isConflict,
   isDeadlock,
@@ -55,10 +56,9 @@ const LATE_RETRIES_MS = 3_000;
 export function createWriter(database: Database): Writer {
   const names = new Names(database);
   const memory = new Memory();
-  const tables: Tables =
-    database.isolation === 'row locks'
-      ? createPostgresTables(database)
-      : createSqliteTables(database);
+  const tables: Tables = isSqlite(database)
+    ? createSqliteTables(database)
+    : createPostgresTables(database);
 
   async function write(
     batch: readonly LedgerRequest[],

@@ -50,6 +50,8 @@ export type DatabaseOptions = {
 /** A database in a file, with the access that only SQLite has. */
 export type SqliteDatabase = Database & {
   readonly connection: Connection;
+  /** For statements that run only inside the caller's transaction, which is not checked. */
+  readonly prepareWithin: Database['prepare'];
   /** Runs one raw statement. */
   readonly ask: (ask: Ask) => Awaitable<unknown>;
   /** A transaction whose commit syncs as given. */
@@ -108,6 +110,7 @@ export function openDatabase(options: DatabaseOptions): SqliteDatabase {
     transactionAs,
     rows,
     prepare: (query) => prepareStatement(connection, whenFree, query),
+    prepareWithin: (query) => prepareStatement(connection, (_, ask) => ask(), query),
     transaction: (work) => transactionAs(sync, () => work(db)),
     concurrently: (work) => transactionAs(sync, () => work(db)),
     patiently: (work) => transactionAs(sync, () => work(db)),

@@ -151,10 +151,11 @@ export function failingAt(database: Database, table: string): Database {
     return inserts(query) ? { ...statement, run: failStore } : statement;
   }
   const { pipeline } = database;
-  if (pipeline === undefined) return { ...database, prepare };
+  const failing = { ...database, prepare, prepareWithin: prepare };
+  if (pipeline === undefined) return failing;
   const prepareLast: Pipeline['prepareLast'] = (query) =>
     inserts(query) ? async () => failStore() : pipeline.prepareLast(query);
-  return { ...database, prepare, pipeline: { ...pipeline, prepareLast } };
+  return { ...failing, pipeline: { ...pipeline, prepareLast } };
 }
 
 /** Fails as a database does that cannot be written. */
