@@ -77,8 +77,8 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
     does: 'the row of a request is written after the transaction that moves the balance',
     edits: [
       {
-        in: 'write',
-        find: 'await statements.insertRequest(row);',
+        in: 'writeRows',
+        find: 'statements.insertRequest(row);',
         put: 'setImmediate(() => void statements.insertRequest(row));',
       },
     ],
@@ -95,6 +95,18 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
       },
     ],
     tests: ['test/store/transactions.test.ts'],
+  },
+  {
+    id: 'S-24',
+    does: 'a request that has ended is held again, in a batch with others',
+    edits: [
+      {
+        in: 'drizzle/sqlite/0004_rollback_triggers.sql',
+        find: '\n  OR EXISTS (SELECT 1 FROM requests WHERE id = NEW.id)',
+        put: '',
+      },
+    ],
+    tests: ['test/ledger/writer.test.ts'],
   },
   {
     id: 'T-01',
