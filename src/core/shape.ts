@@ -8,22 +8,11 @@ const NUMBER = '#';
 /** Marks an unpacked text, in place of the number of a shape. */
 const PLAIN = 0;
 
-/** `numbers` fill the placeholders of the shape, from left to right. */
-type Shaped = { readonly shape: string; readonly numbers: readonly number[] };
-
 const DIGIT = /[0-9]/;
 const ZERO = '0'.charCodeAt(0);
 
 /** Leading zeros, as in a date or a price, are part of the shape. */
 const NUMBERS = /[1-9][0-9]*|0(?![0-9])/g;
-
-/** `undefined` if a number would not survive the round trip. */
-function shapeOf(text: string): Shaped | undefined {
-  if (text.includes(NUMBER)) return undefined;
-  const numbers = text.match(NUMBERS)?.map(Number) ?? [];
-  if (!numbers.every(Number.isSafeInteger)) return undefined;
-  return { shape: text.replace(NUMBERS, NUMBER), numbers };
-}
 
 /** A shape that the database has. */
 type KnownShape = { readonly number: number; readonly parts: readonly string[] };
@@ -49,17 +38,20 @@ export class TextPacker {
    * `numberOf` may register the shape for the next text.
    */
   pack(text: string): Uint8Array {
-    for (const shape of this.#known.get(beginningOf(text)) ?? NONE) {
-      const numbers = numbersIn(text, shape);
-      if (numbers !== undefined) return packNumbers(numbers);
+    for (const { number, parts } of this.#known.get(beginningOf(text)) ?? NONE) {
+      const numbers = numbersIn(text, parts);
+      if (numbers !== undefined) return packNumbers([number, ...numbers]);
     }
-    const shaped = shapeOf(text);
-    const number = shaped === undefined ? undefined : this.#numberOf(shaped.shape);
-    if (shaped === undefined || number === undefined) {
+    // A text that contains the placeholder itself does not have this shape.
+    const shape = text.replace(NUMBERS, NUMBER);
+    const parts = shape.split(NUMBER);
+    const numbers = numbersIn(text, parts);
+    const number = numbers === undefined ? undefined : this.#numberOf(shape);
+    if (numbers === undefined || number === undefined) {
       return Buffer.concat([Buffer.of(PLAIN), Buffer.from(text)]);
     }
-    this.#know({ number, parts: shaped.shape.split(NUMBER) });
-    return packNumbers([number, ...shaped.numbers]);
+    this.#know({ number, parts });
+    return packNumbers([number, ...numbers]);
   }
 
   #know(shape: KnownShape): void {
@@ -74,14 +66,17 @@ function beginningOf(text: string): string {
   return place < 0 ? text : text.slice(0, place);
 }
 
-/** The number of the shape and those of the text; undefined if the text has another shape. */
-function numbersIn(text: string, { number, parts }: KnownShape): number[] | undefined {
-  const numbers = [number];
+/**
+ * The numbers between the parts of a shape; undefined if the text has another shape, or a number that
+ * would not survive the round trip.
+ */
+function numbersIn(text: string, parts: readonly string[]): readonly number[] | undefined {
+  const numbers: number[] = [];
   let place = 0;
   for (const part of parts) {
     if (!text.startsWith(part, place)) return undefined;
     place += part.length;
-    if (numbers.length === parts.length) break;
+    if (numbers.length === parts.length - 1) break;
     const begin = place;
     let value = 0;
     for (let digit = digitAt(text, place); digit >= 0; digit = digitAt(text, place)) {
