@@ -234,14 +234,10 @@ function cancel(reader: ByteReader): void {
  * Reads the remainder after the last event, so that the connection can be reused. An upstream that
  * keeps it open delays neither the client nor the request.
  */
-function drain(reader: ByteReader, deadlines: Deadlines): void {
+async function drain(reader: ByteReader, deadlines: Deadlines): Promise<void> {
   const stopDeadline = deadlines.start(DRAIN_MS, () => cancel(reader));
-  readRest(reader).then(stopDeadline, () => {
-    stopDeadline();
-    cancel(reader);
-  });
-}
-
-async function readRest(reader: ByteReader): Promise<void> {
-  while (!(await reader.read()).done);
+  while (!(await readOrEnd(reader)).done);
+  stopDeadline();
+  // A body that could not be decompressed has left its connection open.
+  cancel(reader);
 }
