@@ -241,7 +241,6 @@ async function deliver(
       onEvent: thinking.push,
       tellsExhaustion: call.format.tellsExhaustion,
       heartbeatMs: dependencies.heartbeatMs,
-      startTimer: dependencies.startDeadline,
     });
     const attempt = answer.attempt();
     // Stored before the final events are sent: the client's next request may follow immediately.

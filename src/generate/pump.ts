@@ -6,7 +6,6 @@ import type { Awaitable } from '../async/awaitable.ts';
 import { exhaustion, type UpstreamFailure } from '../core/failure.ts';
 import type { GenerationEvent } from '../core/generation.ts';
 import type { Attempt, Batch } from '../upstream/attempt.ts';
-import type { StartTimer } from '../upstream/timer.ts';
 import type { StreamEncoder } from '../wire/format.ts';
 import type { ClientStream } from './client-stream.ts';
 
@@ -27,20 +26,17 @@ export type PumpOptions = {
   /** Receives every event before it is sent to the client. */
   readonly onEvent: (event: GenerationEvent) => void;
   readonly heartbeatMs: number;
-  readonly startTimer: StartTimer;
   readonly tellsExhaustion: boolean;
 };
 
 export async function pump(options: PumpOptions): Promise<Pumped> {
-  const { attempt, encoder, client, onEvent, heartbeatMs, startTimer } = options;
+  const { attempt, encoder, client, onEvent } = options;
   let wroteSinceTick = true;
   let left = false;
-  const tick = (): void => {
+  const ticker = setInterval(() => {
     if (!wroteSinceTick) client.write(encoder.heartbeat());
     wroteSinceTick = false;
-    stopTimer = startTimer(heartbeatMs, tick);
-  };
-  let stopTimer = startTimer(heartbeatMs, tick);
+  }, options.heartbeatMs);
 
   try {
     let pending = options.first;
@@ -69,7 +65,7 @@ export async function pump(options: PumpOptions): Promise<Pumped> {
       pending = attempt.next();
     }
   } finally {
-    stopTimer();
+    clearInterval(ticker);
     // After a disconnect, the lifetime decides whether the upstream is aborted or drained.
     if (!left) attempt.abort();
   }

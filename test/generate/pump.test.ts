@@ -7,7 +7,6 @@ import { ClientStream } from '../../src/generate/client-stream.ts';
 import { OutputMeter } from '../../src/generate/meter.ts';
 import { type PumpOptions, pump } from '../../src/generate/pump.ts';
 import type { Batch } from '../../src/upstream/attempt.ts';
-import { startTimer } from '../../src/upstream/timer.ts';
 import type { StreamEncoder } from '../../src/wire/format.ts';
 import { CUT, candidate, FINISH, HELLO, listedAttempt } from './fixtures.ts';
 
@@ -43,7 +42,6 @@ function setUp(batches: readonly Batch[], more: Partial<PumpOptions> = {}) {
     onEvent: (event) => meter.push(event),
     tellsExhaustion: true,
     heartbeatMs: 60_000,
-    startTimer,
     ...more,
   });
   return { attempt, client, meter, written, ending };
