@@ -5,8 +5,8 @@ import { isoTime } from '../core/calendar.ts';
 import type { RequestSummary } from '../core/request-summary.ts';
 import { requestLine } from './request-line.ts';
 
-/** Some 100 KB, which take 0.2 ms. */
-const WAITING_MAX = 256;
+/** Some 40 KB. More would live through a collection of garbage, which costs more than a write. */
+const WAITING_MAX = 64;
 
 const FLUSH_MS = 100;
 
