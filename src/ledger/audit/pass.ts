@@ -11,7 +11,7 @@ import { readNote, writeNote } from '../../store/server-notes.ts';
 /** With the default interval, an hour, all rows are read within a day. */
 const TURNS = 24;
 
-/** Smaller books are read as a whole each time, which takes some four seconds. */
+/** Smaller books are read as a whole each time, which takes some two seconds. */
 const REQUESTS_MIN = 100_000;
 
 const AuditMark = Type.Object({
