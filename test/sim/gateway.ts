@@ -145,7 +145,8 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     database,
     inFlight: inFlight.count,
     askKeyed: createKeyedDoor({
-      ...{ world, catalog, database, books, operator, factsOf, generation: dependencies },
+      ...{ world, catalog, database, books, deadlines, operator, factsOf },
+      generation: dependencies,
       incarnation: `boot_${world.monotonic()}`,
       isAlive: () => alive,
     }),

@@ -2,6 +2,7 @@
 // its store over the same file included.
 
 import { createHash } from 'node:crypto';
+import type { Deadlines } from '../../src/core/deadlines.ts';
 import type { Catalog } from '../../src/core/model.ts';
 import type { OperatorState } from '../../src/core/operator.ts';
 import type { GenerateDependencies } from '../../src/generate/pipeline-types.ts';
@@ -24,6 +25,7 @@ export type DoorParts = {
   readonly catalog: Catalog;
   readonly database: Database;
   readonly books: Books;
+  readonly deadlines: Deadlines;
   readonly generation: GenerateDependencies;
   readonly operator: () => OperatorState;
   /** Names this life of the gateway. */
@@ -36,7 +38,8 @@ export type DoorParts = {
 export function createKeyedDoor(
   parts: DoorParts,
 ): (asking: Asking, key: string) => Promise<Response> {
-  const { world, database, books, generation, operator, incarnation, isAlive, factsOf } = parts;
+  const { world, database, books, deadlines, generation, operator, incarnation } = parts;
+  const { isAlive, factsOf } = parts;
   let drawn = 0;
   // Nonces alone, which change nothing that a world sees.
   const randomBytes = (length: number): Uint8Array => {
@@ -50,7 +53,7 @@ export function createKeyedDoor(
     onTrouble: () => {},
   });
   const dependencies = {
-    ...{ generation, operator, randomBytes, clock: world.wall, startTrace: undefined },
+    ...{ generation, operator, deadlines, randomBytes, clock: world.wall, startTrace: undefined },
     idempotency: createIdempotency({ store, books, monotonic: world.monotonic }),
     isRefusing: () => false,
     draining: () => false,
