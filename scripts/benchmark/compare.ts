@@ -26,27 +26,21 @@ export type CompareOptions = { readonly connections: number };
 
 /** The compiler of the runtime is done after so much load, on machines that other programs use too. */
 const WARM_SECONDS = 15;
-/** Code that has been idle for longer is slow again. */
-const IDLE_SECONDS = 20;
 
 /**
- * Measures the cases in turns, side by side in one run. Warms up a case that is new, and one that has
- * been idle: the runtime drops compiled code with time.
+ * Measures the cases in turns, side by side in one run. They are warmed up in turns as well: code that
+ * has been idle for 20 s is slow again.
  */
 export async function compare<C extends Case>(
   rig: Rig,
   cases: readonly C[],
   options: CompareOptions,
 ): Promise<Map<C, readonly Sample[]>> {
-  const window = (seconds: number) => (each: C) =>
+  const { rounds, seconds } = rig;
+  const take = (each: C) =>
     measure(each.subject, each.ask, { ...options, seconds }, rig.upstream.pid);
-  const lastUsed = new Map<C, number>();
-  async function take(each: C): Promise<Sample> {
-    const idleMs = performance.now() - (lastUsed.get(each) ?? Number.NEGATIVE_INFINITY);
-    if (idleMs > IDLE_SECONDS * 1_000) await window(WARM_SECONDS)(each);
-    const sample = await window(rig.seconds)(each);
-    lastUsed.set(each, performance.now());
-    return sample;
+  for (let warmSeconds = 0; warmSeconds < WARM_SECONDS; warmSeconds += seconds) {
+    for (const each of cases) await take(each);
   }
-  return interleave(cases, rig.rounds, take);
+  return interleave(cases, rounds, take);
 }
