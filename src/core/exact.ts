@@ -28,8 +28,12 @@ export function quotient(total: Exact, price: Pico): number {
   if (typeof total === 'bigint' || !Number.isSafeInteger(divisor)) {
     return Number(BigInt(total) / price);
   }
-  // Division of two numbers would round, so the remainder is subtracted first.
-  return (total - (total % divisor)) / divisor;
+  return wholePart(total, divisor);
+}
+
+/** Division of two numbers would round, so the remainder is subtracted first. */
+function wholePart(dividend: number, divisor: number): number {
+  return (dividend - (dividend % divisor)) / divisor;
 }
 
 /** Multiplies by a factor in ten-thousandths and rounds once. */
@@ -42,6 +46,5 @@ export function toMicro(total: Exact, rounding: 'half up' | 'up', factor = FACTO
   // Added before the division truncates, so it sets the rounding.
   const raised = plus(total, rounding === 'half up' ? PICO_PER_MICRO / 2 : PICO_PER_MICRO - 1);
   if (typeof raised === 'bigint') return micro(raised / BigInt(PICO_PER_MICRO));
-  // Division of two numbers would round, so the remainder is subtracted first.
-  return micro(BigInt((raised - (raised % PICO_PER_MICRO)) / PICO_PER_MICRO));
+  return micro(BigInt(wholePart(raised, PICO_PER_MICRO)));
 }
