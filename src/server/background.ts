@@ -21,15 +21,16 @@ const KEPT_RECOUNT_MS = 5 * 60_000;
 
 /** Returns a function that stops all of it. */
 export async function startRunning(parts: ServingParts, listeners: Listeners): Promise<Stop> {
-  const { store, path, selfAudit, announcements } = parts;
+  const { store, path, upkeep } = parts;
+  const { audit, announcements } = upkeep;
   const { member, start } = store.node;
   const stopEndingHolds = store.endLostHolds(() => path.live().requests);
   const stopWatchingFile = watchFile(parts);
-  const stopFollowing = selfAudit.follow();
+  const stopFollowing = audit.follow();
   const stopNode = await start(() => reportOf(parts, listeners), leaderJobs(parts, listeners));
   const stopPath = path.start(member.seen);
-  const stopStoring = every(ALERTS_STORED_EVERY_MS, parts.storeAlerts);
-  const stopBackups = parts.backups?.start();
+  const stopStoring = every(ALERTS_STORED_EVERY_MS, upkeep.storeAlerts);
+  const stopBackups = upkeep.backups?.start();
   const stopRecounting = every(KEPT_RECOUNT_MS, () =>
     path.domains.kept.refresh(member.liveNodes() > 1),
   );
@@ -48,8 +49,8 @@ export async function startRunning(parts: ServingParts, listeners: Listeners): P
 }
 
 /** Logs once that the database file is gone, with the requests that this affects. */
-function watchFile({ store, path, observation }: ServingParts): Stop {
-  const { log, alert } = observation;
+function watchFile({ base, store, path }: ServingParts): Stop {
+  const { log, alert } = base.observation;
   const stop = store.file?.start(async (loss, sinceMs) => {
     if (loss === undefined) {
       log.warn('the database file is back in its place, and requests are served again');
@@ -73,25 +74,30 @@ function watchFile({ store, path, observation }: ServingParts): Stop {
  * only rows of archived months can be removed; a key is paused once, and its mail is marked as sent.
  */
 function leaderJobs(parts: ServingParts, { server }: Listeners) {
-  const { store, selfAudit, pages, domains, observation } = parts;
-  const { config, clock, monotonic } = parts;
+  const { base, store, upkeep, surface } = parts;
+  const { config, clock, monotonic } = base;
+  const { reasoning, idempotency } = parts.path.domains;
+  const { audit, retention } = upkeep;
   const { database } = store;
-  const { log } = observation;
+  const { log } = base.observation;
   const sweepOldRefusals = () =>
     sweepRefusals(database, clock()).catch((error: unknown) =>
       log.error('old refused requests could not be removed', error),
     );
   return [
     store.recoverNodes,
-    selfAudit.begin,
-    ...(parts.retention === undefined ? [] : [parts.retention.begin]),
-    pages.sweepExpired,
-    (): Stop => every(KEPT_SWEEP_MS, domains.reasoning.sweep),
-    (): Stop => every(KEPT_SWEEP_MS, async () => domains.idempotency?.sweep()),
+    audit.begin,
+    ...(retention === undefined ? [] : [retention.begin]),
+    surface.pages.sweepExpired,
+    (): Stop => every(KEPT_SWEEP_MS, reasoning.sweep),
+    (): Stop => every(KEPT_SWEEP_MS, async () => idempotency?.sweep()),
     (): Stop => every(REFUSALS_SWEEP_MS, sweepOldRefusals),
     (): Stop =>
       startServingSeries({
-        ...{ database, url: config.databaseUrl, monotonic, log },
+        database,
+        url: config.databaseUrl,
+        monotonic,
+        log,
         addUp: store.addUp,
       }),
     ...(config.runawayFactor === 'off' ? [] : [guardKeys(parts, config.runawayFactor, server)]),
@@ -99,29 +105,36 @@ function leaderJobs(parts: ServingParts, { server }: Listeners) {
 }
 
 function guardKeys(
-  { domains, store, observation, mailer, announcements, ...parts }: ServingParts,
+  { base, store, path, upkeep, surface }: ServingParts,
   factor: number,
   { port }: Listeners['server'],
 ): () => Stop {
-  const { config, clock, monotonic } = parts;
-  const { keys, operators, live } = domains;
+  const { config, clock, monotonic, observation } = base;
+  const { log, alert } = observation;
+  const { keys, operators, live } = path.domains;
   return createRunawayGuard({
-    ...{ database: store.database, keys, clock, monotonic },
+    database: store.database,
+    keys,
+    clock,
+    monotonic,
     limits: { factor, floor: config.runawayFloor },
-    ...{ log: observation.log, alert: observation.alert, mail: mailer.send },
+    log,
+    alert,
+    mail: surface.mailer.send,
     service: () => live.current().service,
     pages: () => `${publicUrl(config, port)}/dashboard`,
     onPause() {
       void operators.look();
-      void announcements.announce();
+      void upkeep.announcements.announce();
     },
   }).begin;
 }
 
-function reportOf({ config, domains, path }: ServingParts, listeners: Listeners): ServingReport {
+function reportOf({ base, path }: ServingParts, listeners: Listeners): ServingReport {
+  const { config } = base;
   const { server } = listeners;
   const console = listeners.console();
-  const { version, digest } = domains.live.status();
+  const { version, digest } = path.domains.live.status();
   const { limits, requestsInFlight } = path.load();
   return {
     addresses: [httpUrl(config.host, server.port), ...(console ? [console.url] : [])],

@@ -9,9 +9,8 @@ import type { ConsoleDependencies, DashboardDependencies } from '../dashboard/de
 import type { DashboardApp } from '../dashboard/edge/app.ts';
 import type { GuardDependencies } from '../dashboard/edge/guard.ts';
 import type { RouteStanding } from '../dashboard/edge/route.ts';
-import { addressOf, type Load, type Mount, type RuntimeServer } from '../http/exchange.ts';
+import { addressOf, type Mount, type RuntimeServer } from '../http/exchange.ts';
 import { forgetIdempotent } from '../idempotency/store.ts';
-import type { NetworkSet } from '../identity/address.ts';
 import type { SignIn } from '../identity/sign-in/contract.ts';
 import { signInSecret } from '../identity/sign-in/secret.ts';
 import { createSignIn } from '../identity/sign-in/sign-in.ts';
@@ -24,43 +23,29 @@ import { sweepWords } from '../operations/upstream-words.ts';
 import { forgetThinking } from '../reasoning/reasoning.ts';
 import { openServingDatabase } from '../store/serving-database.ts';
 import { VERSION } from '../version.ts';
-import type { ServingAudit } from './audit.ts';
 import type { Base } from './base.ts';
-import type { Domains } from './domains.ts';
 import { once } from './inputs.ts';
 import { pageMounts } from './lazy-app.ts';
-import type { Observation } from './observation.ts';
 import { createMachine } from './operator-server.ts';
-import type { ServingPipeline } from './pipeline.ts';
+import type { RequestPath } from './request-path.ts';
 import type { ServingStore } from './store.ts';
+import type { Upkeep } from './upkeep.ts';
 
 /** How often expired sessions and tokens are removed, and due deletions are carried out. */
 const SWEEP_MS = 60_000;
 
-export type ServingDashboardOptions = Base & {
-  readonly observation: Observation;
-  readonly domains: Domains;
-  /** The server's database, ledger and node. */
-  readonly serving: ServingStore;
-  readonly pipeline: Pick<ServingPipeline, 'limits' | 'trial'>;
-  readonly selfAudit: ServingAudit;
-  readonly load: () => Load;
-  readonly trustedProxies: NetworkSet;
+export type ServingDashboardOptions = {
+  readonly base: Base;
+  readonly store: ServingStore;
+  readonly path: RequestPath;
+  readonly upkeep: Upkeep;
   readonly draining: () => boolean;
   readonly answerPlayground: DashboardDependencies['answerPlayground'];
   /** The actual port of the public listener. */
   readonly port: () => number;
   readonly upstreams: () => readonly UpstreamState[];
-  /** What keeps the server from serving new requests. */
-  readonly problems: () => Promise<readonly string[]>;
   readonly warnings: () => readonly string[];
   readonly mailer: Pick<Mailer, 'send' | 'mode'>;
-  /** Stores raised alerts for the console. */
-  readonly storeAlerts: () => Promise<void>;
-  /** Notifies the other nodes of a change. */
-  readonly announce: () => void;
-  /** The folder of archived months. */
-  readonly archives: string | undefined;
   /** The console's URL; absent where there is no console. */
   readonly consoleUrl: () => string | undefined;
 };
@@ -76,7 +61,10 @@ export type ServingDashboard = {
 };
 
 export function createServingDashboard(options: ServingDashboardOptions): ServingDashboard {
-  const { config, clock, monotonic, randomBytes, observation, domains, trustedProxies } = options;
+  const { base, path, upkeep } = options;
+  const { config, clock, monotonic, randomBytes, observation } = base;
+  const { domains } = path;
+  const { trustedProxies } = path.handlers;
   let opened: Store | undefined;
   const store = (): Store => {
     opened ??= openDashboardStore(options);
@@ -98,12 +86,12 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
       address: (request, server) =>
         addressOf(request, server as RuntimeServer | null, trustedProxies),
       origin,
-      isReadOnly: () => options.serving.file?.loss() !== undefined,
+      isReadOnly: () => options.store.file?.loss() !== undefined,
       isHttps: () => isHttps(config),
       clock,
       randomBytes,
       onChange() {
-        options.announce();
+        void upkeep.announcements.announce();
         return domains.operators.look();
       },
       onInternal: (requestId, error) =>
@@ -193,7 +181,10 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
       return isApi ? api(request, server) : app(request, server);
     };
   };
-  const { mount } = pageMounts(options, 'the dashboard could not answer');
+  const { mount } = pageMounts(
+    { config, observation, port: options.port },
+    'the dashboard could not answer',
+  );
 
   return {
     dashboard: mount(loadCustomer),
@@ -208,27 +199,33 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
 }
 
 /** Syncs its commits: a revoked key must not come back after a power cut. */
-function openDashboardStore(options: ServingDashboardOptions): Store {
-  const { config, clock, randomBytes, serving } = options;
-  const { live } = options.domains;
+function openDashboardStore({ base, store, path }: ServingDashboardOptions): Store {
+  const { config, clock, randomBytes } = base;
+  const { live } = path.domains;
   const database = openServingDatabase({
     url: config.databaseUrl,
     sync: config.ledgerSync,
-    writer: serving.writer,
+    writer: store.writer,
   });
   const plans = () => live.current().plans;
-  return createStore({ database, ledger: serving.ledger, clock, randomBytes, plans });
+  return createStore({ database, ledger: store.ledger, clock, randomBytes, plans });
 }
 
 /** Throws `StoreError` where the secret of sign-in cannot be read or stored. */
 function signInOf(options: ServingDashboardOptions, { database, accounts, keys }: Store): SignIn {
-  const { config, clock, randomBytes, observation, mailer, consoleUrl } = options;
+  const { base, path, mailer, consoleUrl } = options;
+  const { config, clock, randomBytes, observation } = base;
   const { sessionSecret, databaseUrl } = config;
   return createSignIn({
-    ...{ database, accounts, keys, clock, randomBytes, mail: mailer.send },
+    database,
+    accounts,
+    keys,
+    clock,
+    randomBytes,
+    mail: mailer.send,
     secret: signInSecret({ sessionSecret, databaseUrl, randomBytes }),
     mode: config.signUp,
-    service: () => options.domains.live.current().service,
+    service: () => path.domains.live.current().service,
     pages: {
       customer: () => `${publicUrl(config, options.port())}/dashboard`,
       operator: () => consoleUrl() ?? '',
@@ -246,22 +243,22 @@ function dependenciesOf(
   store: Store,
   signIn: SignIn,
 ): ConsoleDependencies {
-  const { config, clock, randomBytes, domains, pipeline, draining } = options;
-  const { live, operators } = domains;
-  const machine = createMachine({ ...options, store: options.serving });
+  const { base, path, upkeep, draining } = options;
+  const { config, clock, randomBytes } = base;
+  const { live, operators } = path.domains;
   return {
     store,
     signIn,
     mailMode: options.mailer.mode,
-    limits: pipeline.limits,
+    limits: path.pipeline.limits,
     operator: operators.current,
-    inFlight: () => options.load().requestsInFlight,
+    inFlight: () => path.load().requestsInFlight,
     baseUrl: () => publicUrl(config, options.port()),
     answerPlayground: options.answerPlayground,
     draining,
     clock,
     randomBytes,
-    archives: options.archives,
+    archives: upkeep.archives,
     catalog: live.current,
     fourEyesAbove: config.fourEyesAbove,
     catalogStatus: live.status,
@@ -271,7 +268,7 @@ function dependenciesOf(
     },
     upstreams: options.upstreams,
     warnings: options.warnings,
-    problems: options.problems,
-    machine,
+    problems: options.store.problems,
+    machine: createMachine(options),
   };
 }

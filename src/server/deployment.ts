@@ -26,11 +26,16 @@ type Clock = () => number;
 
 type Stop = () => void;
 
+/** Whether an answer waits for its bill without a limit. */
+export type BookingLimit =
+  | { readonly kind: 'awaited' }
+  | { readonly kind: 'bounded'; readonly timeoutMs: number };
+
 export type Deployment = {
   /** The clock for all dates: the machine's, or the database's, on which all nodes agree. */
   readonly clock: (clocks: { readonly machine: Clock; readonly database: Clock }) => Clock;
-  /** How long an answer waits until its bill is booked; absent: without a limit. */
-  readonly bookingMs?: number;
+  /** How long an answer waits until its bill is booked. */
+  readonly booking: BookingLimit;
   /** Locks the database for this process. Throws `StoreError` where another server has the lock. */
   readonly lock: () => Stop;
   /** When the holds of dead processes are recovered: at each start, or by the leader as it runs. */
@@ -77,7 +82,7 @@ export function deploymentOf(databaseUrl: string): Deployment {
 function single(url: string, file: string): Deployment {
   return {
     clock: ({ machine }) => machine,
-    bookingMs: BOOKING_MS,
+    booking: { kind: 'bounded', timeoutMs: BOOKING_MS },
     lock: () => ownDatabase(url),
     recovery: 'start',
     recoverNodes: () => nothing,
@@ -102,6 +107,7 @@ function single(url: string, file: string): Deployment {
 
 const CLUSTER: Deployment = {
   clock: ({ database }) => database,
+  booking: { kind: 'awaited' },
   lock: () => nothing,
   recovery: 'leader',
   recoverNodes: startRecovery,

@@ -10,35 +10,30 @@ import { createSettings } from '../identity/settings.ts';
 import { createBooks } from '../ledger/books.ts';
 import { createReasoningStore, forgetThinking } from '../reasoning/reasoning.ts';
 import { createRefusalRecorder } from '../refusals/recorder.ts';
-import type { Database } from '../store/contract.ts';
 import type { Base } from './base.ts';
 import type { CatalogFile } from './catalog-file.ts';
 import { createKeptCount } from './kept-count.ts';
 import { createOperatorStates } from './operator-changes.ts';
-import type { SharedCatalog } from './shared-catalog.ts';
+import type { Secrets } from './secrets.ts';
+import type { ServingStore } from './store.ts';
 
 export type Domains = Awaited<ReturnType<typeof openDomains>>;
 
-export type DomainsOptions = Base & {
+export type DomainsOptions = {
+  readonly base: Base;
+  readonly store: Pick<ServingStore, 'database' | 'node'>;
   readonly catalog: CatalogSource;
-  readonly database: Database;
-  /** The secret that seals kept thinking. */
-  readonly reasoningSecret: string | undefined;
-  /** The secret of stored answers; undefined where this node keeps none. */
-  readonly idempotencySecret: string | undefined;
-  /** This node's incarnation. */
-  readonly incarnation: () => string;
-  /** Present where the nodes of a cluster share one catalog. */
-  readonly sharedCatalog?: SharedCatalog | undefined;
+  readonly secrets: Secrets;
 };
 
 /** The live catalog, and the file that it comes from. */
 export type CatalogSource = { readonly live: LiveCatalog; readonly file: CatalogFile };
 
-export async function openDomains(options: DomainsOptions) {
-  const { config, catalog, database, clock, randomBytes, reasoningSecret, sharedCatalog } = options;
+export async function openDomains({ base, store, catalog, secrets }: DomainsOptions) {
+  const { config, deployment, clock, randomBytes, observation } = base;
+  const { database } = store;
   const { live, file } = catalog;
-  const { log, alert } = options.observation;
+  const { log, alert } = observation;
   const books = createBooks(database);
   const { openBalance } = books;
   const plans = () => live.current().plans;
@@ -47,12 +42,12 @@ export async function openDomains(options: DomainsOptions) {
     database,
     clock,
     randomBytes,
-    secret: reasoningSecret,
+    secret: secrets.reasoning,
     onTrouble: (error) => log.error('the reasoning store could not be used', error),
   });
   if (config.reasoningStore === 'off') await forgetThinking(database);
   if (config.idempotency === 'off') await forgetIdempotent(database);
-  const idempotency = openIdempotency(options);
+  const idempotency = openIdempotency(base, store, secrets);
   const kept = createKeptCount(() => {
     reasoning.recount();
     idempotency?.recount();
@@ -77,7 +72,17 @@ export async function openDomains(options: DomainsOptions) {
     idempotency,
     kept,
     operators: await createOperatorStates({
-      ...{ database, live, file, shared: sharedCatalog, clock, log, alert },
+      database,
+      live,
+      file,
+      shared: deployment.catalog(() => ({
+        change: { database, clock, randomBytes, actor: 'system' },
+        file,
+        isAnybodyElse: () => store.node.member.liveNodes() > 1,
+      })),
+      clock,
+      log,
+      alert,
       onChange: authenticator.invalidate,
       onRemoval: kept.outdate,
     }),
@@ -85,12 +90,18 @@ export async function openDomains(options: DomainsOptions) {
 }
 
 /** A node that lacks the secret leaves the answers of the others alone. */
-function openIdempotency(options: DomainsOptions) {
-  const { database, clock, randomBytes, idempotencySecret: secret, incarnation } = options;
-  const { log } = options.observation;
+function openIdempotency(
+  { clock, randomBytes, observation }: Base,
+  { database, node }: DomainsOptions['store'],
+  { answers: secret }: Secrets,
+) {
   if (secret === undefined) return undefined;
   return createIdempotencyStore({
-    ...{ database, clock, randomBytes, secret, incarnation },
-    onTrouble: (error) => log.error('an answer could not be kept for repeats', error),
+    database,
+    clock,
+    randomBytes,
+    secret,
+    incarnation: node.member.incarnation,
+    onTrouble: (error) => observation.log.error('an answer could not be kept for repeats', error),
   });
 }

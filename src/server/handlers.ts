@@ -13,12 +13,12 @@ import { createAccess, createPlaygroundAccess } from '../identity/access.ts';
 import { createNetworkSet } from '../identity/address.ts';
 import { boundKeyRecords } from '../operations/key-bounds.ts';
 import type { RefusedCall } from '../refusals/recorder.ts';
-import type { Database } from '../store/contract.ts';
 import { isStoreFailure } from '../store/error.ts';
 import { VERSION } from '../version.ts';
 import type { Base } from './base.ts';
 import type { Domains } from './domains.ts';
 import type { ServingPipeline } from './pipeline.ts';
+import type { ServingStore } from './store.ts';
 
 export type OwnHandlers = Omit<
   HandlerDependencies,
@@ -27,20 +27,22 @@ export type OwnHandlers = Omit<
   readonly version: string;
 };
 
-type HandlerOptions = Base & {
+type HandlerOptions = {
+  readonly base: Base;
+  readonly store: Pick<ServingStore, 'database'>;
   readonly domains: Domains;
-  readonly database: Database;
   readonly pipeline: ServingPipeline;
 };
 
-export function createHandlers(options: HandlerOptions): OwnHandlers {
-  const { config, clock, monotonic, randomBytes, domains, database, pipeline } = options;
+export function createHandlers({ base, store, domains, pipeline }: HandlerOptions): OwnHandlers {
+  const { config, clock, monotonic, randomBytes, observation } = base;
+  const { database } = store;
   const { authenticator, books, keys, operators, activity, refusals, idempotency } = domains;
   const { generation, limits, deadlines } = pipeline;
   const tallies = createTallies({
     monotonic,
     tell(summary) {
-      options.observation.request(summary);
+      observation.request(summary);
       const failed = failedStream(summary);
       if (failed !== undefined) refusals.note({ ...failed, at: clock() });
     },
@@ -76,7 +78,7 @@ export function createHandlers(options: HandlerOptions): OwnHandlers {
     onInternal: generation.onInternal,
     isAway: isStoreFailure,
     tallies,
-    startTrace: options.observation.startTrace,
+    startTrace: observation.startTrace,
     noteRefusal: refusals.note,
     operatorAccess: createOperatorAccess({
       token: config.metricsToken,

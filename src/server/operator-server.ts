@@ -2,37 +2,33 @@
 // file and its process.
 
 import { heapStats } from 'bun:jsc';
-import { type Config, VARIABLES } from '../config/settings.ts';
+import { VARIABLES } from '../config/settings.ts';
 import type { Machine } from '../dashboard/dependencies.ts';
-import type { Load } from '../http/exchange.ts';
 import { cpuSeconds, residentBytes } from '../observe/process.ts';
 import { openServingReader } from '../store/serving-database.ts';
 import { VERSION } from '../version.ts';
-import type { ServingAudit } from './audit.ts';
-import type { Domains } from './domains.ts';
-import type { Observation } from './observation.ts';
-import type { ServingPipeline } from './pipeline.ts';
+import type { Base } from './base.ts';
+import type { RequestPath } from './request-path.ts';
 import type { ServingStore } from './store.ts';
+import type { Upkeep } from './upkeep.ts';
 
 export type MachineOptions = {
-  readonly config: Config;
-  readonly observation: Pick<Observation, 'activity'>;
-  readonly domains: Pick<Domains, 'file'>;
+  readonly base: Pick<Base, 'config' | 'observation'>;
   readonly store: Pick<ServingStore, 'node'>;
-  readonly selfAudit: ServingAudit;
-  readonly load: () => Load;
-  readonly pipeline: Pick<ServingPipeline, 'trial'>;
-  readonly storeAlerts: () => Promise<void>;
+  readonly path: Pick<RequestPath, 'domains' | 'pipeline' | 'load'>;
+  readonly upkeep: Pick<Upkeep, 'audit' | 'storeAlerts'>;
 };
 
-export function createMachine(options: MachineOptions): Machine {
-  const { config, observation, domains, selfAudit, load, pipeline } = options;
-  const { node } = options.store;
+export function createMachine({ base, store, path, upkeep }: MachineOptions): Machine {
+  const { config, observation } = base;
+  const { node } = store;
+  const { domains, pipeline, load } = path;
+  const { audit, storeAlerts } = upkeep;
   const startedAt = Date.now() - Math.round(process.uptime() * 1_000);
   return {
     activity: observation.activity,
-    storeAlerts: options.storeAlerts,
-    audit: { state: selfAudit.state, run: selfAudit.run },
+    storeAlerts,
+    audit: { state: audit.state, run: audit.run },
     ledgerPending: () => load().ledgerPending,
     streamsOpen: () => load().streamsOpen,
     findCatalog: domains.file.find,

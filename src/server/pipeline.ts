@@ -9,10 +9,8 @@ import { createFunds } from '../generate/funds.ts';
 import { createInFlight } from '../generate/in-flight.ts';
 import type { GenerateDependencies } from '../generate/pipeline-types.ts';
 import type { Tokenizer } from '../generate/tokenizer.ts';
-import type { ServingLedger } from '../ledger/client.ts';
 import { createHistory } from '../ledger/history.ts';
 import { createLimits } from '../limits/limits.ts';
-import type { Database } from '../store/contract.ts';
 import type { Redis } from '../store/redis/client.ts';
 import { createAttempts } from '../upstream/attempt.ts';
 import { createHealth } from '../upstream/health.ts';
@@ -23,25 +21,25 @@ import type { Base } from './base.ts';
 import type { Domains } from './domains.ts';
 import { createServingLimits } from './limits.ts';
 import { memoryBytes } from './runtime.ts';
+import type { ServingStore } from './store.ts';
 import { createUpstreams } from './upstreams.ts';
 
-export type ServingPipelineOptions = Base & {
+export type ServingPipelineOptions = {
+  readonly base: Base;
+  readonly store: ServingStore;
   readonly domains: Domains;
-  readonly database: Database;
-  readonly ledger: ServingLedger;
   readonly tokenizer: Tokenizer;
   /** The Redis that leases limits; undefined where none is set. */
   readonly redis: Redis | undefined;
-  /** How many nodes share the limits. */
-  readonly liveNodes: () => number;
 };
 
 export type ServingPipeline = Awaited<ReturnType<typeof createServingPipeline>>;
 
 export async function createServingPipeline(options: ServingPipelineOptions) {
-  const { config, deployment, clock, monotonic, randomBytes } = options;
-  const { observation, domains, tokenizer } = options;
-  const { database, ledger, redis, liveNodes } = options;
+  const { base, store, domains, tokenizer, redis } = options;
+  const { config, deployment, clock, monotonic, randomBytes, observation } = base;
+  const { database, ledger } = store;
+  const { liveNodes } = store.node.member;
   const { live, reasoning, books } = domains;
   const { alert } = observation;
   const upstreams = createUpstreams({ clock, monotonic });
@@ -50,18 +48,21 @@ export async function createServingPipeline(options: ServingPipelineOptions) {
   const history = createHistory(database);
   const limiting = { clock, monotonic, isLive: inFlight.isLive, history };
   const local = createLimits(limiting);
-  const serving = createServingLimits({
-    ...{ ...limiting, local, redis, liveNodes, randomBytes },
-  });
+  const serving = createServingLimits({ ...limiting, local, redis, liveNodes, randomBytes });
   const { limits } = serving;
-  const timing = { clock, monotonic, startTimer };
   const answers = createAnswerWatch({
-    ...{ catalog: live.current, alert },
+    catalog: live.current,
+    alert,
     onUnknown: observation.metrics.unknownWord,
   });
   const startAttempt = createAttempts({ client, clock, deadlines, onAnswer: answers.see });
   const health = createHealth({
-    ...{ catalog: live.current, ...timing, alert, probe: createProbe(startAttempt) },
+    catalog: live.current,
+    clock,
+    monotonic,
+    startTimer,
+    alert,
+    probe: createProbe(startAttempt),
   });
   const funds = createFunds(books);
   const generation: GenerateDependencies = {
@@ -91,10 +92,15 @@ export async function createServingPipeline(options: ServingPipelineOptions) {
     onInternal: (requestId, error) => alert({ kind: 'internal_error', requestId }, error),
     heartbeatMs: config.heartbeatMs,
     silentCommitMs: config.silentCommitMs,
-    booking: deployment.bookingMs === undefined ? 'awaited' : 'bounded',
+    booking: deployment.booking.kind,
   };
   return {
-    ...{ generation, limits, ledger, inFlight, deadlines, health },
+    generation,
+    limits,
+    ledger,
+    inFlight,
+    deadlines,
+    health,
     answers,
     trial: upstreams.trial,
     closeClient: upstreams.close,

@@ -2,19 +2,22 @@
 
 import { every, type Stop } from '../async/every.ts';
 import { loadTokenizer } from '../generate/tokenizer.ts';
-import type { RemoteLedger } from '../ledger/remote.ts';
 import { residentBytes } from '../observe/process.ts';
-import { type DomainsOptions, openDomains } from './domains.ts';
+import type { Base } from './base.ts';
+import { type CatalogSource, openDomains } from './domains.ts';
 import { createHandlers } from './handlers.ts';
 import { openServingRedis } from './limits.ts';
 import { createMemoryWatch } from './memory-watch.ts';
-import { createServingPipeline, type ServingPipelineOptions } from './pipeline.ts';
+import { createServingPipeline } from './pipeline.ts';
+import { readSecrets } from './secrets.ts';
+import type { ServingStore } from './store.ts';
 import { DEADLINE_SWEEP_MS } from './upstreams.ts';
 
-type RequestPathOptions = DomainsOptions &
-  Omit<ServingPipelineOptions, 'domains' | 'tokenizer' | 'redis'> & {
-    readonly ledger: Pick<RemoteLedger, 'collect' | 'shrink'>;
-  };
+type RequestPathOptions = {
+  readonly base: Base;
+  readonly store: ServingStore;
+  readonly catalog: CatalogSource;
+};
 
 export type RequestPath = Awaited<ReturnType<typeof createRequestPath>>;
 
@@ -23,30 +26,36 @@ export type RequestPath = Awaited<ReturnType<typeof createRequestPath>>;
  */
 const MEMORY_LOOK_MS = 100;
 
-export async function createRequestPath(options: RequestPathOptions) {
-  const { config, monotonic, observation } = options;
+export async function createRequestPath({ base, store, catalog }: RequestPathOptions) {
+  const { config, monotonic, observation } = base;
   const tokenizer = await loadTokenizer(monotonic);
-  const domains = await openDomains(options);
+  const secrets = readSecrets(base);
+  const domains = await openDomains({ base, store, catalog, secrets });
   const redis = await openServingRedis(config.redis, observation.log);
-  const pipeline = await createServingPipeline({ ...options, domains, tokenizer, redis });
-  const handlers = createHandlers({ ...options, domains, pipeline });
-  const { inFlight, limits, ledger } = pipeline;
+  const pipeline = await createServingPipeline({ base, store, domains, tokenizer, redis });
+  const handlers = createHandlers({ base, store, domains, pipeline });
+  const { inFlight, limits } = pipeline;
+  const { ledger } = store;
   const watchMemory = createMemoryWatch({
     inFlight: inFlight.count,
     residentBytes,
     monotonic,
     collect() {
       Bun.gc(true);
-      options.ledger.collect();
+      ledger.collect();
     },
     shrink() {
       Bun.shrink();
-      options.ledger.shrink();
+      ledger.shrink();
     },
   });
   return {
-    ...{ domains, redis, pipeline, handlers },
+    domains,
+    redis,
+    pipeline,
+    handlers,
     load: handlers.load,
+    warnings: () => [...pipeline.answers.warnings(), ...secrets.warnings],
     live: () => ({
       requests: inFlight.live(),
       unwritten: ledger.unwritten(),

@@ -50,25 +50,26 @@ export async function serve(inputs: Inputs, options: ServeOptions): Promise<numb
   await leave(parts, signal, signals);
   await finish(parts, listeners, signal, signals);
   await listeners.closeConsole();
-  await withTimeout(MAIL_GRACE_MS, parts.mailer.close());
+  await withTimeout(MAIL_GRACE_MS, parts.surface.mailer.close());
   const unsettled = await close(parts, stopRunning);
   return end(parts, unsettled, signals);
 }
 
 /** Throws `address_unavailable`; then nothing is left open. */
 async function listen(parts: ServingParts): Promise<Listeners> {
-  const { config, dependencies, pages, store, stage, clock, observation } = parts;
+  const { base, store, surface, stage } = parts;
+  const { config, clock, observation } = base;
   try {
     stage.listeners = await openListeners({
       config,
-      dependencies,
-      answerConsole: pages.console,
+      dependencies: surface.dependencies,
+      answerConsole: surface.pages.console,
       onConsole: ({ url }) => writeNote(store.database, 'console', url, clock()),
       log: observation.log,
     });
   } catch (error) {
     await close(parts, () => undefined);
-    await parts.observation.log.close();
+    await observation.log.close();
     throw error;
   }
   return stage.listeners;
@@ -76,18 +77,23 @@ async function listen(parts: ServingParts): Promise<Listeners> {
 
 /** Logs the addresses, once both listeners answer. */
 async function logAddresses(
-  { config, domains, store, clock, randomBytes, observation }: ServingParts,
+  { base, store, path }: ServingParts,
   listeners: Listeners,
   isDemo: boolean,
 ): Promise<void> {
   const { server } = listeners;
   const console = listeners.console();
-  const { accounts, keys, settings, live } = domains;
+  const { config, clock, randomBytes, observation } = base;
+  const { accounts, keys, settings, live } = path.domains;
   const { database, ledger } = store;
   const welcome = isDemo
     ? await welcomeDemo(
         {
-          ...{ accounts, keys, ledger, settings, randomBytes },
+          accounts,
+          keys,
+          ledger,
+          settings,
+          randomBytes,
           people: createPeople({ database, clock, randomBytes }),
         },
         publicUrl(config, server.port),
@@ -105,27 +111,29 @@ async function logAddresses(
 
 /** Reports not ready but keeps serving, until load balancers have noticed. */
 async function leave(
-  { config, stage, store, observation }: ServingParts,
+  { base, store, stage }: ServingParts,
   signal: NodeJS.Signals,
   signals: StopSignals,
 ): Promise<void> {
-  const { drainDelayMs } = config;
+  const { drainDelayMs } = base.config;
   stage.isLeaving = true;
   await store.node.drain();
   if (drainDelayMs === 0) return;
-  observation.log.info(`${signal}: no longer ready; requests are accepted for ${drainDelayMs} ms`);
+  base.observation.log.info(
+    `${signal}: no longer ready; requests are accepted for ${drainDelayMs} ms`,
+  );
   await withTimeout(drainDelayMs, signals.next());
 }
 
 /** Stops taking requests, and lets those in flight finish. */
 async function finish(
-  { config, stage, path, observation }: ServingParts,
+  { base, path, stage }: ServingParts,
   { server }: Listeners,
   signal: NodeJS.Signals,
   signals: StopSignals,
 ): Promise<void> {
-  const { drainMs } = config;
-  const { log } = observation;
+  const { drainMs } = base.config;
+  const { log } = base.observation;
   stage.isDraining = true;
   log.info(`${signal}: draining ${path.load().requestsInFlight} requests`);
   const { inFlight } = path.pipeline;
@@ -137,21 +145,22 @@ async function finish(
  * unwritten commands.
  */
 async function close(parts: ServingParts, stopRunning: () => void): Promise<number> {
-  const { pages, path, selfAudit, store } = parts;
-  await pages.close();
+  const { store, path, upkeep, surface } = parts;
+  await surface.pages.close();
   stopRunning();
-  selfAudit.close();
+  upkeep.audit.close();
   await path.close();
-  await parts.storeAlerts();
+  await upkeep.storeAlerts();
   return store.close();
 }
 
 /** Logs the result of the shutdown; returns the exit code. */
 async function end(
-  { observation }: ServingParts,
+  { base }: ServingParts,
   unsettled: number,
   signals: StopSignals,
 ): Promise<number> {
+  const { observation } = base;
   const { log } = observation;
   const hurried = signals.next();
   await Promise.race([observation.close(), hurried]);

@@ -4,7 +4,6 @@
 
 import type { Awaitable } from '../async/awaitable.ts';
 import { every } from '../async/every.ts';
-import type { DatabaseClock } from '../cluster/clock.ts';
 import type { UsdRate } from '../core/money.ts';
 import type { LedgerProblem } from '../ledger/client.ts';
 import type { RecoverCommand } from '../ledger/contract.ts';
@@ -46,10 +45,8 @@ export type ServingStore = {
   readonly close: () => Promise<number>;
 };
 
-export type ServingStoreOptions = Base & {
-  readonly observation: Pick<Observation, 'log' | 'alert' | 'metrics'>;
-  /** Reads the database's time. */
-  readonly databaseClock: DatabaseClock;
+export type ServingStoreOptions = {
+  readonly base: Base;
   /** The current price of a million service tokens, for requests that no longer have it. */
   readonly usdPerMillion: () => UsdRate;
 };
@@ -63,13 +60,16 @@ const LOST_AGE_MS = 60_000;
  * leaves the holds of others to the leader. Throws `StoreError` where another server has the file,
  * and `LedgerUnavailable` where it cannot be written.
  */
-export async function openServingStore(options: ServingStoreOptions): Promise<ServingStore> {
-  const { config, deployment, clock, usdPerMillion } = options;
-  const { log, alert, metrics } = options.observation;
+export async function openServingStore({
+  base,
+  usdPerMillion,
+}: ServingStoreOptions): Promise<ServingStore> {
+  const { config, deployment, clock, monotonic, randomBytes, databaseClock } = base;
+  const { log, alert, metrics } = base.observation;
+  const { booking } = deployment;
   const url = config.databaseUrl;
-  const starting = connectDatabase({
-    ...{ url, sync: 'normal', checkpoints: false, isNew: config.isNew ?? false },
-  });
+  const isNew = config.isNew ?? false;
+  const starting = connectDatabase({ url, sync: 'normal', checkpoints: false, isNew });
   const writer = createWriterClient();
   let database = starting;
   let release: () => void = () => undefined;
@@ -104,7 +104,7 @@ export async function openServingStore(options: ServingStoreOptions): Promise<Se
         alert({ kind: 'ledger_failing', trouble: kind, requestId }, cause),
       onDeath: (cause) => alert({ kind: 'ledger_stopped' }, cause),
       onBatch: metrics.batch,
-      bookingMs: deployment.bookingMs,
+      bookingMs: booking.kind === 'bounded' ? booking.timeoutMs : undefined,
     });
     if (deployment.recovery === 'start') {
       const recovered = await recoverAll(ledger, everyHold());
@@ -114,37 +114,40 @@ export async function openServingStore(options: ServingStoreOptions): Promise<Se
     // ledger's next commit syncs the log with all that is in it.
     database = openServingDatabase({ url, sync: 'normal', writer });
     await starting.close();
-    const { databaseClock, monotonic, randomBytes } = options;
-    const clocks = { clock: databaseClock, monotonic };
     node = await openServingNode({
-      ...{ deployment, database, ...clocks, randomBytes, log },
+      deployment,
+      database,
+      clock: databaseClock,
+      monotonic,
+      randomBytes,
+      log,
     });
   } catch (error) {
     await close();
     throw error;
   }
 
-  const own = node;
+  const joined = node;
   const books = ledger;
-  const { member, nodes } = own;
+  const { member, nodes } = joined;
   const file = deployment.watchFile(clock);
   const fencedFrom = (): number => (file?.loss() === undefined ? member.fencedFrom() : 0);
   const serving = createFencedLedger(ledger, {
     incarnation: member.incarnation,
-    isFenced: () => options.monotonic() >= fencedFrom(),
+    isFenced: () => monotonic() >= fencedFrom(),
     onUnbooked: deployment.onUnbooked(log),
   });
   return {
     database,
     writer,
     ledger: serving,
-    node: own,
+    node: joined,
     file,
     fencedFrom,
     problems: async () => {
       const loss = file?.loss();
-      const own = loss === undefined ? [] : [lossProblem(loss)];
-      return [...own, ...member.problems(), ...(await problemsOf(database, serving))];
+      const lost = loss === undefined ? [] : [lossProblem(loss)];
+      return [...lost, ...member.problems(), ...(await problemsOf(database, serving))];
     },
     endLostHolds: (live) =>
       startSweep(serving, { log, alert }, async () => ({
@@ -158,7 +161,13 @@ export async function openServingStore(options: ServingStoreOptions): Promise<Se
     addUp: deployment.addUp(ledger.addUp),
     recoverNodes: () =>
       deployment.recoverNodes({
-        ...{ database, nodes, member, ledger: books, clock, usdPerMillion, log },
+        database,
+        nodes,
+        member,
+        ledger: books,
+        clock,
+        usdPerMillion,
+        log,
       }),
     close,
   };

@@ -5,20 +5,15 @@ import { withDisabled, withTrouble } from '../core/health.ts';
 import { answerPlayground } from '../http/playground.ts';
 import type { ServerDependencies } from '../http/server.ts';
 import { createMailer, type Mailer } from '../mail/mail.ts';
-import type { Announcements } from './announcements.ts';
-import type { Backups } from './backups.ts';
-import {
-  createServingDashboard,
-  type ServingDashboard,
-  type ServingDashboardOptions,
-} from './dashboard.ts';
+import type { Base } from './base.ts';
+import { createServingDashboard, type ServingDashboard } from './dashboard.ts';
 import { createServingDescription } from './description.ts';
 import { createServingDocs } from './docs.ts';
-import type { OwnHandlers } from './handlers.ts';
 import type { Listeners } from './listeners.ts';
-import type { ServingPipeline } from './pipeline.ts';
-import type { Retention } from './retention.ts';
+import type { RequestPath } from './request-path.ts';
 import { createServingSite } from './site.ts';
+import type { ServingStore } from './store.ts';
+import type { Upkeep } from './upkeep.ts';
 
 /** The stage of the server, on which its answers depend. */
 export type ServingStage = {
@@ -30,19 +25,12 @@ export type ServingStage = {
   isDraining: boolean;
 };
 
-export type ServingSurfaceOptions = Omit<
-  ServingDashboardOptions,
-  | ('mailer' | 'upstreams' | 'problems' | 'trustedProxies' | 'announce' | 'consoleUrl')
-  | ('draining' | 'port' | 'load' | 'answerPlayground' | 'warnings')
-> & {
-  readonly handlers: OwnHandlers;
-  readonly pipeline: Pick<ServingPipeline, 'limits' | 'health' | 'trial' | 'answers'>;
-  readonly announcements: Announcements;
+export type ServingSurfaceOptions = {
+  readonly base: Base;
+  readonly store: ServingStore;
+  readonly path: RequestPath;
+  readonly upkeep: Upkeep;
   readonly stage: ServingStage;
-  readonly backups: Backups | undefined;
-  readonly retention: Retention | undefined;
-  /** What does not work because the secret of sign-in could not be read. */
-  readonly secretWarnings: readonly string[];
 };
 
 export type ServingSurface = {
@@ -52,41 +40,28 @@ export type ServingSurface = {
 };
 
 export function createServingSurface(options: ServingSurfaceOptions): ServingSurface {
-  const { config, domains, pipeline, selfAudit, handlers, observation, stage } = options;
+  const { base, store, path, upkeep, stage } = options;
+  const { config, clock, monotonic, observation } = base;
+  const { domains, pipeline, handlers, load } = path;
+  const { audit } = upkeep;
   const { live, operators } = domains;
-  const { serving: store } = options;
   const { log, metrics } = observation;
-  const { member } = store.node;
   const mailer = createMailer({ smtpUrl: config.smtpUrl, from: config.mailFrom, log });
   const upstreams = () =>
     withTrouble(
       withDisabled(pipeline.health.states(), operators.current().isDisabled),
       observation.activity.trouble,
     );
-  const { load } = handlers;
-  // Readiness and the console list the same ones.
-  const warnings = () => [
-    ...selfAudit.warnings(),
-    ...operators.warnings(),
-    ...member.warnings(),
-    ...pipeline.answers.warnings(),
-    ...options.secretWarnings,
-    ...(options.backups?.warnings() ?? []),
-    ...(options.retention?.warnings() ?? []),
-    ...(stage.listeners?.warnings() ?? []),
-  ];
+  const warnings = () => warningsOf(options);
   const port = () => stage.listeners?.server.port ?? config.port;
   const pages = createServingDashboard({
-    ...{
-      ...options,
-      mailer,
-      upstreams,
-      problems: store.problems,
-      warnings,
-      load,
-      trustedProxies: handlers.trustedProxies,
-    },
-    announce: () => void options.announcements.announce(),
+    base,
+    store,
+    path,
+    upkeep,
+    mailer,
+    upstreams,
+    warnings,
     consoleUrl: () => stage.listeners?.console()?.url,
     draining: () => stage.isDraining,
     port,
@@ -96,19 +71,22 @@ export function createServingSurface(options: ServingSurfaceOptions): ServingSur
     ...handlers,
     problems: store.problems,
     warnings,
-    isStopped: selfAudit.isStopped,
+    isStopped: audit.isStopped,
     draining: () => stage.isLeaving,
-    isRefusing: () => stage.isDraining || options.monotonic() >= store.fencedFrom(),
+    isRefusing: () => stage.isDraining || monotonic() >= store.fencedFrom(),
     metrics: metrics.print,
     upstreams,
     dashboard: pages.dashboard,
     docs: createServingDocs({
-      ...{ config, observation, port, monotonic: options.monotonic },
+      config,
+      observation,
+      port,
+      monotonic,
       service: () => live.current().service,
       isCustomer: pages.isCustomer,
     }),
     openapi: createServingDescription({ config, observation, port }),
-    site: createServingSite({ config, observation, port, domains, clock: options.clock }),
+    site: createServingSite({ config, observation, port, domains, clock }),
   };
   metrics.watch({
     requestsInFlight: () => load().requestsInFlight,
@@ -116,11 +94,24 @@ export function createServingSurface(options: ServingSurfaceOptions): ServingSur
     upstreams,
     ledgerPending: () => load().ledgerPending,
     openHolds: domains.books.openHolds,
-    auditDifferences: selfAudit.differences,
+    auditDifferences: audit.differences,
     catalog: live.status,
     limits: () => load().limits,
-    backups: options.backups?.state,
-    retention: options.retention?.state,
+    backups: upkeep.backups?.state,
+    retention: upkeep.retention?.state,
   });
   return { dependencies, pages, mailer };
+}
+
+/** What an operator should know: readiness and the console list the same. */
+function warningsOf({ store, path, upkeep, stage }: ServingSurfaceOptions): readonly string[] {
+  return [
+    ...upkeep.audit.warnings(),
+    ...path.domains.operators.warnings(),
+    ...store.node.member.warnings(),
+    ...path.warnings(),
+    ...(upkeep.backups?.warnings() ?? []),
+    ...(upkeep.retention?.warnings() ?? []),
+    ...(stage.listeners?.warnings() ?? []),
+  ];
 }

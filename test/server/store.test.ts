@@ -26,8 +26,7 @@ test('a hold whose request is gone is ended after a minute, one in progress and 
   const clocks = nodeClocks();
   const observation = createObservation({ config, clock, monotonic: clocks.monotonic });
   const store = await openServingStore({
-    ...{ config, clock, observation, deployment: deploymentOf(databaseUrl) },
-    ...clocks,
+    base: { config, clock, observation, deployment: deploymentOf(databaseUrl), ...clocks },
     usdPerMillion: () => usdRate(1_000_000n),
   });
   const { database, ledger } = store;
