@@ -15,6 +15,7 @@ const root = resolve(import.meta.dir, '..');
 const threads = [
   'src/ledger/thread.ts',
   'src/server/self-audit-thread.ts',
+  'src/server/reader-thread.ts',
   'src/server/series-thread.ts',
   'src/server/retention-thread.ts',
 ].map((path) => join(root, path));

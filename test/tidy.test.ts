@@ -316,7 +316,7 @@ const BANS: readonly Ban[] = [
     within: /^src\//,
     // How connections are opened; commands; the migration before a server listens; other threads.
     except:
-      /^src\/(store\/|cli\/(context|export-import|backup|compact|doctor|migrate)\.ts|server\/(store|series-thread|self-audit-thread|retention-thread)\.ts|ledger\/thread\.ts)/,
+      /^src\/(store\/|cli\/(context|export-import|backup|compact|doctor|migrate)\.ts|server\/(store|reader-thread|series-thread|self-audit-thread|retention-thread)\.ts|ledger\/thread\.ts)/,
   },
   {
     name: 'the store opens SQLite for a thread that serves without waiting',

@@ -29,6 +29,7 @@ import { pageMounts } from './lazy-app.ts';
 import { createMachine } from './operator-server.ts';
 import type { RequestPath } from './request-path.ts';
 import type { ServingStore } from './store.ts';
+import { startThread } from './thread.ts';
 import type { Upkeep } from './upkeep.ts';
 
 /** How often expired sessions and tokens are removed, and due deletions are carried out. */
@@ -206,6 +207,7 @@ function openDashboardStore({ base, store, path }: ServingDashboardOptions): Sto
     url: config.databaseUrl,
     sync: config.ledgerSync,
     writer: store.writer,
+    startReader: () => startThread('./reader-thread.ts'),
   });
   const plans = () => live.current().plans;
   return createStore({ database, ledger: store.ledger, clock, randomBytes, plans });

@@ -2,6 +2,7 @@
 // descriptor, and clients may have taken nearly all of them: then no thread starts.
 
 import type { Awaitable } from '../async/awaitable.ts';
+import { StoreError } from '../store/error.ts';
 import { hasDescriptorsToSpare, ownDescriptors } from '../upstream/descriptors.ts';
 import type { ThreadReply } from './serve-thread.ts';
 
@@ -54,9 +55,9 @@ export function askThread<Asked, Answer>(
 const OWN = ownDescriptors();
 
 /** The build puts threads beside the program, so the path is the same in both. */
-function startThread(file: string): Worker {
+export function startThread(file: string): Worker {
   if (hasDescriptorsToSpare(OWN)) return new Worker(new URL(file, import.meta.url).href);
-  throw new Error(
+  throw new StoreError(
     'nearly all file descriptors are in use. Close connections, or raise the limit (ulimit -n)',
   );
 }

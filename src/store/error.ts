@@ -56,5 +56,9 @@ export const isDeadlock = hasSqlState('40P01');
 /** Whether the database rolled this transaction back because it waited too long for a lock. */
 export const isLockTimeout = hasSqlState('55P03');
 
-/** Whether the database cancelled a statement that took too long, or that an operator ended. */
-export const isStatementTimeout = hasSqlState('57014');
+const isCancelled = hasSqlState('57014');
+
+/** Whether a statement took too long, or an operator ended it. */
+export function isStatementTimeout(cause: unknown): boolean {
+  return isCancelled(cause) || sqliteCode(cause) === 'SQLITE_INTERRUPT';
+}

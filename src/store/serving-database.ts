@@ -1,12 +1,14 @@
-// The database of a thread that serves. On SQLite nothing here can block the thread: reads use a
-// connection that needs no lock, because readers of the log need none, and every write happens in
-// another thread (`writer/`). PostgreSQL is remote anyway.
+// The database of a thread that serves. On SQLite nothing here can block the thread: its own reads
+// are short and use a connection that needs no lock, because readers of the log need none; those of
+// pages happen in one thread (`reader.ts`), and every write in another (`writer/`). PostgreSQL is remote
+// anyway.
 
 import type { Awaitable } from '../async/awaitable.ts';
 import { connectDatabase, isSqliteUrl } from './connect.ts';
 import type { Database, Query, Statement, SyncMode } from './contract.ts';
 import { createQueries, openDatabase } from './database.ts';
 import { StoreError } from './error.ts';
+import { createReader, type PageReader } from './reader.ts';
 import { createBinder } from './statement.ts';
 import type { WriterClient, Writing } from './writer/client.ts';
 import type { Ask } from './writer/protocol.ts';
@@ -17,6 +19,8 @@ type ServingDatabaseOptions = {
   /** `full` survives a power cut, `normal` only the death of the process. */
   readonly sync: SyncMode;
   readonly writer: WriterClient;
+  /** Starts the thread that reads, on SQLite; absent: this thread reads. */
+  readonly startReader?: () => Worker;
 };
 
 /** For reports on the thread that serves. PostgreSQL allows their statements more time. */
@@ -26,13 +30,21 @@ export function openServingReader(url: string): Database {
 }
 
 export function openServingDatabase(options: ServingDatabaseOptions): Database {
-  const { url, sync, writer } = options;
+  const { url, sync, writer, startReader } = options;
   if (!isSqliteUrl(url)) return connectDatabase({ url, sync });
   const reading = openDatabase({ url, sync, readonly: true, waits: false });
+  const reader: PageReader | undefined =
+    startReader && createReader({ url, startThread: startReader });
   const owner = {};
 
   function writing(): Writing | undefined {
     const current = writer.current();
+    return current?.owner === owner ? current : undefined;
+  }
+
+  /** The open snapshot of this task in the reading thread. */
+  function snapshotOf(): Writing | undefined {
+    const current = reader?.current();
     return current?.owner === owner ? current : undefined;
   }
 
@@ -50,9 +62,10 @@ export function openServingDatabase(options: ServingDatabaseOptions): Database {
   }
 
   function ask(asked: Ask): Awaitable<unknown> {
-    const own = writing();
+    const own = writing() ?? snapshotOf();
     if (own !== undefined) return own.ask(asked);
-    return isRead(asked.text) ? reading.ask(asked) : write(asked);
+    if (!isRead(asked.text)) return write(asked);
+    return reader === undefined ? reading.ask(asked) : reader.alone(sync, asked);
   }
 
   const { db, rows } = createQueries(ask);
@@ -62,13 +75,14 @@ export function openServingDatabase(options: ServingDatabaseOptions): Database {
     return writer.transaction(owner, mode, () => work(db));
   }
 
-  /** Reads outside of a transaction are prepared once, on this thread's connection. */
+  /** Reads of this thread outside of a transaction are prepared once. */
   function prepare<Values extends object, Row extends readonly unknown[]>(
     query: Query,
   ): Statement<Values, Row> {
     const { sql: text, params } = query.toSQL();
     const bind = createBinder(params) as (values: Values) => unknown[];
-    const local = isRead(text) ? reading.prepare<Values, Row>(query) : undefined;
+    const local =
+      reader === undefined && isRead(text) ? reading.prepare<Values, Row>(query) : undefined;
     const values = async (given: Values): Promise<readonly Row[]> =>
       (await ask({ text, params: bind(given), wants: 'values' })) as readonly Row[];
     const remote: Statement<Values, Row> = {
@@ -96,6 +110,7 @@ export function openServingDatabase(options: ServingDatabaseOptions): Database {
     quickly: (work) => run('normal', work),
     async snapshot(read) {
       if (writing() !== undefined) throw new StoreError('A transaction is already open.');
+      if (reader !== undefined) return reader.transaction(owner, sync, () => read(db));
       return reading.snapshot(() => read(db));
     },
     settled: (read) => read(),
@@ -103,6 +118,9 @@ export function openServingDatabase(options: ServingDatabaseOptions): Database {
     foreignCommits: undefined,
     pipeline: undefined,
     ping: reading.ping,
-    close: reading.close,
+    async close() {
+      reader?.close();
+      await reading.close();
+    },
   };
 }

@@ -4,7 +4,7 @@
 import { IdentityError } from '../../identity/error.ts';
 import { LedgerRefusal, LedgerSilent, LedgerUnavailable } from '../../ledger/error.ts';
 import { OperationError } from '../../operations/error.ts';
-import { isStoreFailure, isUnknownOutcome } from '../../store/error.ts';
+import { isStatementTimeout, isStoreFailure, isUnknownOutcome } from '../../store/error.ts';
 
 const STATUS = {
   invalid_request: 400,
@@ -144,6 +144,9 @@ export class DashboardError extends Error {
 
 const UNAVAILABLE = 'The ledger cannot be written now. Nothing was changed. Try again in a minute.';
 
+const TOO_LONG =
+  'The database took too long to read this. Choose a shorter time or fewer filters, and try again.';
+
 const UNKNOWN =
   'The ledger did not confirm this change. Check whether it was made before you retry.';
 
@@ -173,6 +176,7 @@ export function refusalOf(error: unknown): ErrorReply | undefined {
     const code = 'ledger_refused';
     return { status: statusOf(code), code, message: error.message };
   }
+  if (isStatementTimeout(error)) return { status: 503, code: 'unavailable', message: TOO_LONG };
   if (error instanceof LedgerUnavailable || isStoreFailure(error)) {
     const isUnknown = error instanceof LedgerSilent || isUnknownOutcome(error);
     const message = isUnknown ? UNKNOWN : UNAVAILABLE;

@@ -1,26 +1,17 @@
 // Reads the usage of each model over all accounts, and what the operator earns with it, for the
 // console. Includes records that are not rolled up, so numbers are exact at once. Read-only.
 
-import { sql } from 'drizzle-orm';
+import { and, gte, lt, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { add, type Micro, ZERO } from '../../core/money.ts';
 import type { Database } from '../../store/contract.ts';
 import { usageRecords } from '../../store/money-views.ts';
 import { usageModels } from '../../store/series-tables.ts';
 import { wideSum } from '../../store/wide-sum.ts';
-import { PIECE_ROWS } from '../steps.ts';
 import { createAttemptReader } from './attempts.ts';
 import { type Buckets, createBucketReader } from './buckets.ts';
 import { costFigures } from './costs.ts';
-import {
-  type Figures,
-  figuresOfRecord,
-  HOUR_MS,
-  modelOfRecord,
-  sumFigures,
-  sumsOf,
-} from './figures.ts';
-import { isInRange, placeAt, prepareCut, rangeValues } from './places.ts';
+import { type Figures, figuresOfRecord, modelOfRecord, sumFigures, sumsOf } from './figures.ts';
 import { isInRows } from './statements.ts';
 
 /** Amounts are in 10⁻⁶ service token. `loss` is the part of charges that accounts could not pay. */
@@ -46,49 +37,33 @@ type ReadModelSeries = (
   by?: 'model' | 'requested',
 ) => Promise<Buckets<ModelFigures>>;
 
-/**
- * `database` is migrated; `monotonic` is a clock in milliseconds that never jumps; default: the
- * process's own. No statement sums more than `pageRows` rows.
- */
-export function createModelSeriesReader(
-  database: Database,
-  monotonic?: () => number,
-  pageRows: number = PIECE_ROWS,
-): ReadModelSeries {
-  const readBuckets = createBucketReader(database, monotonic);
-  const newCut = prepareCut(database, usageModels, KEY, undefined, pageRows);
-  const groups = prepareGroups(database, 'model');
+/** `database` is migrated. */
+export function createModelSeriesReader(database: Database): ReadModelSeries {
+  const readBuckets = createBucketReader(database);
+  const groups = {
+    model: prepareGroups(database, 'model'),
+    requested: prepareGroups(database, 'requested'),
+  };
   const tail = prepareTail(database);
   const readAttempts = createAttemptReader(database);
-  const requestedGroups = prepareGroups(database, 'requested');
-  return (edges, by = 'model') => {
-    const cut = newCut({}, placeAt(0, KEY));
-    return readBuckets<ModelFigures>(edges, {
+  return (edges, by = 'model') =>
+    readBuckets<ModelFigures>(edges, {
       add: addModelFigures,
-      async page({ fromMs, untilMs }, until = placeAt(untilMs, KEY)) {
-        const first = placeAt(fromMs, KEY);
-        const from = await cut(first, until);
-        const statement = by === 'model' ? groups : requestedGroups;
-        const rows = await statement.all(rangeValues({ from, until }));
-        return {
-          groups: rows.map(({ group, ...figures }) => ({ group, figures })),
-          until,
-          next: from === first ? undefined : from,
-          rowMs: HOUR_MS,
-        };
+      async bucket(span) {
+        const rows = await groups[by].all(span);
+        return rows.map(({ group, ...figures }) => ({ group, figures }));
       },
       async *tail(rows) {
         const records = await tail.all(rows);
         const attempts = await readAttempts(records.map((record) => record.attempts));
         for (const [index, record] of records.entries()) {
-          const { row, startedAt, model, requested, attempts: _, ...sums } = record;
+          const { startedAt, model, requested, attempts: _, ...sums } = record;
           const group = by === 'model' ? model : requested;
           const figures = { ...sums, ...costFigures(sums.debited, attempts[index] ?? []) };
-          yield { row, startedAt, texts: [model, requested], group, figures };
+          yield { startedAt, group, figures };
         }
       },
     });
-  };
 }
 
 export function addModelFigures(a: ModelFigures, b: ModelFigures): ModelFigures {
@@ -106,8 +81,6 @@ export function sumModelFigures(many: readonly ModelFigures[]): ModelFigures {
   return { ...sumFigures(many), ...sum };
 }
 
-const KEY = [usageModels.hour, usageModels.model, usageModels.requested];
-
 function prepareGroups({ db }: Database, by: 'model' | 'requested') {
   const count = (column: SQLiteColumn) => sql`sum(${column})`.mapWith(Number);
   return db
@@ -120,7 +93,12 @@ function prepareGroups({ db }: Database, by: 'model' | 'requested') {
       uncosted: count(usageModels.uncosted),
     })
     .from(usageModels)
-    .where(isInRange(KEY))
+    .where(
+      and(
+        gte(usageModels.hour, sql.placeholder('fromMs')),
+        lt(usageModels.hour, sql.placeholder('untilMs')),
+      ),
+    )
     .groupBy(usageModels[by])
     .prepare();
 }
@@ -128,7 +106,6 @@ function prepareGroups({ db }: Database, by: 'model' | 'requested') {
 function prepareTail({ db }: Database) {
   return db
     .select({
-      row: usageRecords.number,
       startedAt: usageRecords.startedAt,
       model: modelOfRecord,
       requested: usageRecords.modelRequested,

@@ -1,32 +1,22 @@
 // Reads the usage of an account over time, by model, key or end user, for its pages. Includes
 // records that are not rolled up, so numbers are exact at once. Read-only.
 
-import { and, eq, or, sql } from 'drizzle-orm';
+import { and, eq, gte, lt, or, sql } from 'drizzle-orm';
 import { DAY_MS, type Span } from '../../core/calendar.ts';
 import type { Database, Statement } from '../../store/contract.ts';
 import { usageRecords } from '../../store/money-views.ts';
 import { unindexed } from '../../store/portable.ts';
 import { usageDays, usageEndUsers, usageHours } from '../../store/series-tables.ts';
-import { type Cut, PIECE_ROWS } from '../steps.ts';
-import { type Buckets, createBucketReader, type SeriesPage } from './buckets.ts';
+import { type Buckets, createBucketReader } from './buckets.ts';
 import { createEndUserNames } from './end-users.ts';
 import {
   addFigures,
   type Figures,
   figuresAt,
   figuresOfRecord,
-  HOUR_MS,
   modelOfRecord,
   sumsOf,
 } from './figures.ts';
-import {
-  isInRange,
-  placeAt,
-  prepareCut,
-  rangeValues,
-  type SeriesPlace,
-  type SeriesRange,
-} from './places.ts';
 import { isInRows, type RecordRange } from './statements.ts';
 
 export type SeriesGroup = 'total' | 'model' | 'key' | 'end_user';
@@ -57,17 +47,10 @@ type SeriesQuery = {
  */
 type ReadSeries = (query: SeriesQuery) => Promise<Buckets<Figures>>;
 
-/**
- * `database` is migrated; `monotonic` is a clock in milliseconds that never jumps; default: the
- * process's own. No statement sums more than `pageRows` rows.
- */
-export function createSeriesReader(
-  database: Database,
-  monotonic?: () => number,
-  pageRows: number = PIECE_ROWS,
-): ReadSeries {
-  const readBuckets = createBucketReader(database, monotonic);
-  const pages = preparePages(database, pageRows);
+/** `database` is migrated. */
+export function createSeriesReader(database: Database): ReadSeries {
+  const readBuckets = createBucketReader(database);
+  const groupsOf = prepareGroups(database);
   const tail = prepareTail(database);
   const endUserNames = createEndUserNames(database);
   return ({ accountId, edges, groupBy, only = {} }) => {
@@ -75,18 +58,17 @@ export function createSeriesReader(
     const nameOf = endUserNames();
     return readBuckets<Figures>(edges, {
       add: addFigures,
-      page: pages(accountId, groupBy, only),
+      async bucket(span) {
+        const statement = groupsOf(tableOf(span, isByEndUser), groupBy, only);
+        const rows = await statement.all({ ...only, ...span, accountId });
+        return rows.map((row) => ({ group: row[0], figures: figuresAt(row, 1) }));
+      },
       async *tail(rows) {
         for (const record of await tail({ accountId, ...rows })) {
-          const { row, startedAt, model, requested, keyId, endUser: user, ...figures } = record;
-          const place = {
-            accountId,
-            day: startedAt - (startedAt % DAY_MS),
-            model,
-            requested,
-            keyId,
-          };
-          const endUser = isByEndUser ? await nameOf({ ...place, endUser: user ?? '' }) : '';
+          const { startedAt, model, requested, keyId, endUser: user, ...figures } = record;
+          const day = startedAt - (startedAt % DAY_MS);
+          const row = { accountId, day, model, requested, keyId, endUser: user ?? '' };
+          const endUser = isByEndUser ? await nameOf(row) : '';
           if (!isWanted(only, { model, requested, key: keyId, endUser })) continue;
           const group = {
             total: '',
@@ -94,9 +76,7 @@ export function createSeriesReader(
             key: keyId,
             end_user: endUser,
           };
-          const ofKey = [model, requested, keyId];
-          const texts = isByEndUser ? [endUser, ...ofKey] : ofKey;
-          yield { row, startedAt, texts, group: group[groupBy], figures };
+          yield { startedAt, group: group[groupBy], figures };
         }
       },
     });
@@ -119,96 +99,36 @@ function isWanted(
 }
 
 const TABLES = {
-  users: {
-    table: usageEndUsers,
-    key: [
-      ...[usageEndUsers.day, usageEndUsers.endUser],
-      ...[usageEndUsers.model, usageEndUsers.requested, usageEndUsers.keyId],
-    ],
-    rowMs: DAY_MS,
-  },
-  days: {
-    table: usageDays,
-    key: [usageDays.day, usageDays.model, usageDays.requested, usageDays.keyId],
-    rowMs: DAY_MS,
-  },
-  hours: {
-    table: usageHours,
-    key: [usageHours.hour, usageHours.model, usageHours.requested, usageHours.keyId],
-    rowMs: HOUR_MS,
-  },
+  users: { table: usageEndUsers, start: usageEndUsers.day },
+  days: { table: usageDays, start: usageDays.day },
+  hours: { table: usageHours, start: usageHours.hour },
 };
 
 type TableName = keyof typeof TABLES;
+
+function tableOf({ fromMs, untilMs }: Span, isByEndUser: boolean): TableName {
+  if (isByEndUser) return 'users';
+  return fromMs % DAY_MS === 0 && untilMs % DAY_MS === 0 ? 'days' : 'hours';
+}
 
 const value = sql.placeholder;
 
 /** The group, then its figures. */
 type Row = readonly [group: string, ...figures: (number | bigint | string)[]];
 
-function preparePages(database: Database, pageRows: number) {
-  const cuts = new Map<TableName, ReturnType<typeof prepareCut>>();
-  const groups = new Map<string, Statement<object, Row>>();
-
-  function cutOf(name: TableName) {
-    const { table, key } = TABLES[name];
-    const isOwn = eq(table.accountId, value('accountId'));
-    return cuts.getOrInsertComputed(name, () => prepareCut(database, table, key, isOwn, pageRows));
-  }
-
-  function groupsOf(name: TableName, groupBy: SeriesGroup, only: SeriesFilter) {
+function prepareGroups(database: Database) {
+  const prepared = new Map<string, Statement<object, Row>>();
+  return (name: TableName, groupBy: SeriesGroup, only: SeriesFilter) => {
     const asked = Object.entries(only).filter(([, wanted]) => wanted !== undefined);
     const kind = [name, groupBy, ...asked.map(([filter]) => filter)].join(' ');
-    return groups.getOrInsertComputed(kind, () =>
+    return prepared.getOrInsertComputed(kind, () =>
       database.prepare(groupQuery(database, name, groupBy, only)),
     );
-  }
-
-  /** The pages of one read. */
-  return (accountId: string, groupBy: SeriesGroup, only: SeriesFilter) => {
-    const { endUser } = only;
-    const wholeCuts = new Map<TableName, Cut<SeriesPlace>>();
-    const wholeCut = (name: TableName) =>
-      wholeCuts.getOrInsertComputed(name, () =>
-        cutOf(name)({ accountId }, placeAt(0, TABLES[name].key)),
-      );
-
-    return async (bucket: Span, before: SeriesPlace | undefined): Promise<SeriesPage<Figures>> => {
-      const isDays = bucket.fromMs % DAY_MS === 0 && bucket.untilMs % DAY_MS === 0;
-      const name = isOfEndUsers(groupBy, only) ? 'users' : isDays ? 'days' : 'hours';
-      const { key, rowMs } = TABLES[name];
-      const part =
-        endUser === undefined
-          ? { from: placeAt(bucket.fromMs, key), until: before ?? placeAt(bucket.untilMs, key) }
-          : dayOf(endUser, before ?? behind(bucket.untilMs - DAY_MS, endUser));
-      const cut = endUser === undefined ? wholeCut(name) : cutOf(name)({ accountId }, part.from);
-      const from = await cut(part.from, part.until);
-      const range = rangeValues({ from, until: part.until });
-      const rows = await groupsOf(name, groupBy, only).all({ ...only, ...range, accountId });
-      const hasDayBefore = endUser !== undefined && part.from[0] > bucket.fromMs;
-      const dayBefore = hasDayBefore ? behind(part.from[0] - DAY_MS, endUser) : undefined;
-      return {
-        groups: rows.map((row) => ({ group: row[0], figures: figuresAt(row, 1) })),
-        until: part.until,
-        next: from === part.from ? dayBefore : from,
-        rowMs,
-      };
-    };
   };
 }
 
-/** The rows of an end user in a day. Day by day, the key finds them among very many. */
-function dayOf(endUser: string, until: SeriesPlace): SeriesRange {
-  return { from: [until[0], endUser, '', '', ''], until };
-}
-
-/** Behind the rows of an end user in a day: no other end user lies between. */
-function behind(dayMs: number, endUser: string): SeriesPlace {
-  return [dayMs, `${endUser}\u0001`, '', '', ''];
-}
-
 function groupQuery({ db }: Database, name: TableName, groupBy: SeriesGroup, only: SeriesFilter) {
-  const { table, key } = TABLES[name];
+  const { table, start } = TABLES[name];
   const group = {
     // PostgreSQL cannot group by a constant; within one account, this expression is one.
     total: sql`substr(${table.accountId}, 1, 0)`,
@@ -222,11 +142,9 @@ function groupQuery({ db }: Database, name: TableName, groupBy: SeriesGroup, onl
     .where(
       and(
         eq(table.accountId, value('accountId')),
-        isInRange(key),
-        // `unindexed`, so that the range is searched for, which continues within an end user.
-        only.endUser === undefined
-          ? undefined
-          : eq(unindexed(usageEndUsers.endUser), value('endUser')),
+        gte(start, value('fromMs')),
+        lt(start, value('untilMs')),
+        only.endUser === undefined ? undefined : eq(usageEndUsers.endUser, value('endUser')),
         only.model === undefined
           ? undefined
           : or(eq(table.model, value('model')), eq(table.requested, value('model'))),
@@ -239,7 +157,6 @@ function groupQuery({ db }: Database, name: TableName, groupBy: SeriesGroup, onl
 function prepareTail({ db }: Database) {
   const tail = db
     .select({
-      row: usageRecords.number,
       startedAt: usageRecords.startedAt,
       model: modelOfRecord,
       requested: usageRecords.modelRequested,

@@ -27,10 +27,12 @@ export type WriterClient = {
   /** Sends transactions through this port from now on. */
   readonly link: (port: MessagePort) => void;
   /**
-   * The other end is gone: open transactions are rolled back; a pending commit may have been
-   * written.
+   * The other end is gone, because of `cause`: open transactions are rolled back; a pending commit
+   * may have been written.
    */
-  readonly unlink: () => void;
+  readonly unlink: (cause?: Error) => void;
+  /** For how many milliseconds the other end has owed an answer and given none. */
+  readonly owedMs: () => number;
   readonly transaction: <T>(owner: object, sync: SyncMode, work: () => Promise<T>) => Promise<T>;
   /** A transaction of one statement, in one round trip. */
   readonly alone: (sync: SyncMode, ask: Ask) => Promise<unknown>;
@@ -45,6 +47,7 @@ const BEGIN_MS = 5_000;
 
 type Transaction = Writing & {
   readonly phase: () => Phase;
+  readonly isWaiting: () => boolean;
   readonly answer: (answer: WriterAnswer) => void;
   readonly fail: (cause: Error) => void;
 };
@@ -59,6 +62,8 @@ export function createWriterClient({ beginMs = BEGIN_MS } = {}): WriterClient {
   /** Requests from before there was a port. */
   let unsent: ToWriter[] = [];
   let last = 0;
+  /** When the other end gave its last answer, or was first asked after it owed none. */
+  let heardAt = 0;
 
   function post(message: ToWriter): void {
     if (port === undefined) unsent.push(message);
@@ -81,6 +86,7 @@ export function createWriterClient({ beginMs = BEGIN_MS } = {}): WriterClient {
       if (phase === 'over') throw new StoreError('This transaction has ended.');
       if (phase === 'undone') throw undone();
       const asked = steps.map(() => Promise.withResolvers<unknown>());
+      if (!owes()) heardAt = performance.now();
       waiting.push(...asked);
       isCommitting = steps.at(-1)?.kind === 'commit';
       if (isCommitting && phase === 'open') phase = 'committing';
@@ -122,30 +128,35 @@ export function createWriterClient({ beginMs = BEGIN_MS } = {}): WriterClient {
     }
 
     const ask = async (asked: Ask): Promise<unknown> => send({ kind: 'ask', ask: asked })[0];
-    const transaction: Transaction = { owner, ask, phase: () => phase, answer, fail };
+    const isWaiting = (): boolean => waiting.length > 0;
+    const transaction: Transaction = { owner, ask, phase: () => phase, isWaiting, answer, fail };
     transactions.set(number, transaction);
     const promises = send({ kind: 'begin', sync, permit }, ...more);
     return { transaction, promises, send, undo };
   }
+
+  const owes = (): boolean => transactions.values().some((transaction) => transaction.isWaiting());
 
   return {
     link(next) {
       port = next;
       next.onmessage = ({ data }) => {
         const { transaction, answers }: FromWriter = data;
+        heardAt = performance.now();
         for (const answer of answers) transactions.get(transaction)?.answer(answer);
       };
       for (const message of unsent.splice(0)) next.postMessage(message);
     },
-    unlink() {
+    unlink(cause) {
       if (port === undefined) return;
       port.close();
       port = undefined;
       unsent = [];
       for (const transaction of [...transactions.values()]) {
-        transaction.fail(stopped(transaction.phase() === 'committing'));
+        transaction.fail(cause ?? stopped(transaction.phase() === 'committing'));
       }
     },
+    owedMs: () => (owes() ? performance.now() - heardAt : 0),
     async transaction(owner, sync, work) {
       const { transaction, promises, send, undo } = start(owner, sync, []);
       await Promise.all(promises);

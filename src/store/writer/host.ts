@@ -16,8 +16,11 @@ import {
 /** Thrown into a transaction that its client abandons. */
 const UNDONE = new Error('The client undid its transaction.');
 
+/** What runs the transactions. */
+type Host = Pick<SqliteDatabase, 'ask' | 'transactionAs'>;
+
 /** Calls `open` at the first transaction. */
-export function serveWriter(port: MessagePort, open: () => SqliteDatabase): void {
+export function serveWriter(port: MessagePort, open: () => Host): void {
   const transactions = new Map<number, Steps>();
 
   async function run(transaction: number, steps: Steps): Promise<void> {
@@ -49,11 +52,7 @@ export function serveWriter(port: MessagePort, open: () => SqliteDatabase): void
 }
 
 /** Throws `UNDONE`, and each error that prevents the begin or the commit. */
-async function carryOut(
-  steps: Steps,
-  open: () => SqliteDatabase,
-  answers: WriterAnswer[],
-): Promise<void> {
+async function carryOut(steps: Steps, open: () => Host, answers: WriterAnswer[]): Promise<void> {
   const first = await steps.next();
   if (first.kind !== 'begin' || isAbandoned(first.permit)) throw UNDONE;
   const database = open();
