@@ -1,6 +1,6 @@
-// Reads a series of any grouping in one state of the database: its buckets from the last one back, then
-// the records that were not rolled up. So nothing is counted twice or missed while others settle and
-// roll up.
+// Reads a series of any grouping: its buckets from the last one back, each with the position of the
+// roll-up at that moment, then the records that were not rolled up. So nothing is counted twice or
+// missed while others settle and roll up, and no read holds a snapshot for longer than a bucket.
 
 import { createPause } from '../../async/yield.ts';
 import type { Span } from '../../core/calendar.ts';
@@ -29,7 +29,7 @@ type BucketSource<Figures> = {
   readonly bucket: (span: Span) => Promise<readonly Grouped<Figures>[]>;
   readonly tail: (
     rows: RecordRange,
-  ) => AsyncIterable<Grouped<Figures> & { readonly startedAt: number }>;
+  ) => AsyncIterable<Grouped<Figures> & { readonly row: number; readonly startedAt: number }>;
   readonly add: (a: Figures, b: Figures) => Figures;
 };
 
@@ -58,40 +58,43 @@ type ReadBuckets = <Figures>(
 export function createBucketReader(database: Database): ReadBuckets {
   const { mark, last } = prepareSeriesStatements(database);
 
-  async function readNow<Figures>(
+  return async function readBuckets<Figures>(
     edges: readonly number[],
-    { bucket: read, tail, add }: BucketSource<Figures>,
+    source: BucketSource<Figures>,
   ): Promise<Buckets<Figures>> {
-    const cells = createCells(add);
+    const cells = createCells(source.add);
     const pause = createPause();
+    /** The position of the roll-up when each bucket was read. */
+    const marks = new Map<number, number>();
     let firstBucket = Math.max(0, edges.length - 1);
     while (firstBucket > 0) {
       const bucket = firstBucket - 1;
       const [fromMs = 0, untilMs = 0] = edges.slice(bucket, firstBucket + 1);
-      for (const { group, figures } of await read({ fromMs, untilMs })) {
-        cells.add(bucket, group, figures);
-      }
+      const [seen, groups] = await database.snapshot(
+        async () => [await mark(), await source.bucket({ fromMs, untilMs })] as const,
+      );
+      for (const { group, figures } of groups) cells.add(bucket, group, figures);
       if (cells.size() > CELLS_MAX) {
         cells.drop(bucket);
         break;
       }
+      marks.set(bucket, seen);
       firstBucket = bucket;
       await pause();
     }
-    const [after, end] = [await mark(), await last()];
+    const end = await last();
+    const after = Math.min(end, ...marks.values());
     const isBehind = end - after > TAIL_MAX;
     for (let from = after; from < end && !isBehind; from += TAIL_ROWS) {
+      if (from > after) await pause();
       const rows = { after: from, until: Math.min(end, from + TAIL_ROWS) };
-      for await (const { startedAt, group, figures } of tail(rows)) {
+      for await (const { row, startedAt, group, figures } of source.tail(rows)) {
         const bucket = bucketOf(edges, startedAt);
-        if (bucket >= firstBucket && bucket < edges.length - 1) cells.add(bucket, group, figures);
+        if (row > (marks.get(bucket) ?? end)) cells.add(bucket, group, figures);
       }
-      await pause();
     }
     return { cells: cells.all(), firstBucket, behind: isBehind ? end - after : 0 };
-  }
-
-  return (edges, source) => database.snapshot(() => readNow(edges, source));
+  };
 }
 
 function createCells<Figures>(add: BucketSource<Figures>['add']) {

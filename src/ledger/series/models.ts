@@ -57,10 +57,10 @@ export function createModelSeriesReader(database: Database): ReadModelSeries {
         const records = await tail.all(rows);
         const attempts = await readAttempts(records.map((record) => record.attempts));
         for (const [index, record] of records.entries()) {
-          const { startedAt, model, requested, attempts: _, ...sums } = record;
+          const { row, startedAt, model, requested, attempts: _, ...sums } = record;
           const group = by === 'model' ? model : requested;
           const figures = { ...sums, ...costFigures(sums.debited, attempts[index] ?? []) };
-          yield { startedAt, group, figures };
+          yield { row, startedAt, group, figures };
         }
       },
     });
@@ -106,6 +106,7 @@ function prepareGroups({ db }: Database, by: 'model' | 'requested') {
 function prepareTail({ db }: Database) {
   return db
     .select({
+      row: usageRecords.number,
       startedAt: usageRecords.startedAt,
       model: modelOfRecord,
       requested: usageRecords.modelRequested,

@@ -60,15 +60,18 @@ export function createSeriesReader(database: Database): ReadSeries {
       add: addFigures,
       async bucket(span) {
         const statement = groupsOf(tableOf(span, isByEndUser), groupBy, only);
-        const rows = await statement.all({ ...only, ...span, accountId });
-        return rows.map((row) => ({ group: row[0], figures: figuresAt(row, 1) }));
+        const spans = only.endUser === undefined ? [span] : daysOf(span);
+        const rows = await Promise.all(
+          spans.map((each) => statement.all({ ...only, ...each, accountId })),
+        );
+        return rows.flat().map((row) => ({ group: row[0], figures: figuresAt(row, 1) }));
       },
       async *tail(rows) {
         for (const record of await tail({ accountId, ...rows })) {
-          const { startedAt, model, requested, keyId, endUser: user, ...figures } = record;
+          const { row, startedAt, model, requested, keyId, endUser: user, ...figures } = record;
           const day = startedAt - (startedAt % DAY_MS);
-          const row = { accountId, day, model, requested, keyId, endUser: user ?? '' };
-          const endUser = isByEndUser ? await nameOf(row) : '';
+          const place = { accountId, day, model, requested, keyId, endUser: user ?? '' };
+          const endUser = isByEndUser ? await nameOf(place) : '';
           if (!isWanted(only, { model, requested, key: keyId, endUser })) continue;
           const group = {
             total: '',
@@ -76,7 +79,7 @@ export function createSeriesReader(database: Database): ReadSeries {
             key: keyId,
             end_user: endUser,
           };
-          yield { startedAt, group: group[groupBy], figures };
+          yield { row, startedAt, group: group[groupBy], figures };
         }
       },
     });
@@ -111,6 +114,15 @@ function tableOf({ fromMs, untilMs }: Span, isByEndUser: boolean): TableName {
   return fromMs % DAY_MS === 0 && untilMs % DAY_MS === 0 ? 'days' : 'hours';
 }
 
+/** One day at a time, the key finds an end user among very many. */
+function daysOf({ fromMs, untilMs }: Span): Span[] {
+  const days = Math.ceil((untilMs - fromMs) / DAY_MS);
+  return Array.from({ length: days }, (_, day) => ({
+    fromMs: fromMs + day * DAY_MS,
+    untilMs: fromMs + (day + 1) * DAY_MS,
+  }));
+}
+
 const value = sql.placeholder;
 
 /** The group, then its figures. */
@@ -142,9 +154,9 @@ function groupQuery({ db }: Database, name: TableName, groupBy: SeriesGroup, onl
     .where(
       and(
         eq(table.accountId, value('accountId')),
-        gte(start, value('fromMs')),
-        lt(start, value('untilMs')),
-        only.endUser === undefined ? undefined : eq(usageEndUsers.endUser, value('endUser')),
+        ...(only.endUser === undefined
+          ? [gte(start, value('fromMs')), lt(start, value('untilMs'))]
+          : [eq(start, value('fromMs')), eq(usageEndUsers.endUser, value('endUser'))]),
         only.model === undefined
           ? undefined
           : or(eq(table.model, value('model')), eq(table.requested, value('model'))),
@@ -157,6 +169,7 @@ function groupQuery({ db }: Database, name: TableName, groupBy: SeriesGroup, onl
 function prepareTail({ db }: Database) {
   const tail = db
     .select({
+      row: usageRecords.number,
       startedAt: usageRecords.startedAt,
       model: modelOfRecord,
       requested: usageRecords.modelRequested,
