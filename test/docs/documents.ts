@@ -20,7 +20,13 @@ export const DECISIONS = [
 /** Every document that is held to links and paths. */
 export const DOCUMENTS = [
   ...['README.md', ...PAGES, 'src/README.md', 'test/README.md', 'scripts/benchmark/README.md'],
-  ...['.github/SECURITY.md', '.github/CHANGELOG.md', ...DECISIONS, 'src/decisions/README.md'],
+  ...[
+    '.github/CONTRIBUTING.md',
+    '.github/SECURITY.md',
+    '.github/CHANGELOG.md',
+    ...DECISIONS,
+    'src/decisions/README.md',
+  ],
 ];
 
 export function read(document: string): string {
