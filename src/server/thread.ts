@@ -2,7 +2,6 @@
 // descriptor, and clients may have taken nearly all of them: then no thread starts.
 
 import type { Awaitable } from '../async/awaitable.ts';
-import { StoreError } from '../store/error.ts';
 import { hasDescriptorsToSpare, ownDescriptors } from '../upstream/descriptors.ts';
 import type { ThreadReply } from './serve-thread.ts';
 
@@ -57,7 +56,7 @@ const OWN = ownDescriptors();
 /** The build puts threads beside the program, so the path is the same in both. */
 export function startThread(file: string): Worker {
   if (hasDescriptorsToSpare(OWN)) return new Worker(new URL(file, import.meta.url).href);
-  throw new StoreError(
+  throw new Error(
     'nearly all file descriptors are in use. Close connections, or raise the limit (ulimit -n)',
   );
 }

@@ -2,6 +2,7 @@
 // serves goes on. The thread starts with the first read, and ends after a while without one.
 
 import { every, type Stop } from '../async/every.ts';
+import { messageOf } from '../core/message-of.ts';
 import { WriterFailure } from './error.ts';
 import { createWriterClient, type WriterClient } from './writer/client.ts';
 
@@ -39,7 +40,7 @@ export function createReader(options: ReaderOptions): PageReader {
   let readAt = 0;
 
   function start(): Worker {
-    const started = startThread();
+    const started = tryToStart(startThread);
     const { port1: port, port2: own } = new MessageChannel();
     started.onerror = ({ message }) => end(new WriterFailure('SQLITE_ABORT', message));
     started.postMessage({ url, port } satisfies ReadRequest, [port]);
@@ -80,4 +81,13 @@ export function createReader(options: ReaderOptions): PageReader {
     current: client.current,
     close: end,
   };
+}
+
+/** Where there is no room for a thread, the database cannot be read. */
+function tryToStart(startThread: () => Worker): Worker {
+  try {
+    return startThread();
+  } catch (cause) {
+    throw new WriterFailure('SQLITE_CANTOPEN', messageOf(cause));
+  }
 }

@@ -3,7 +3,7 @@
 
 import { expect } from 'bun:test';
 import { sql } from 'drizzle-orm';
-import { isStatementTimeout } from '../../src/store/error.ts';
+import { isStatementTimeout, isStoreFailure } from '../../src/store/error.ts';
 import { createReader } from '../../src/store/reader.ts';
 import { openServingDatabase } from '../../src/store/serving-database.ts';
 import { settings } from '../../src/store/tables.ts';
@@ -93,4 +93,18 @@ test('the thread ends without reads, and starts again', async () => {
   await waitUntil(() => threads.ended === 1);
   expect(await read()).toEqual([[1n]]);
   expect(threads.started).toBe(2);
+});
+
+test('where no thread can start, the database cannot be read', async () => {
+  const reader = createReader({
+    url: 'sqlite:unused.db',
+    startThread: () => {
+      throw new Error('no descriptors');
+    },
+  });
+  const failure = await reader
+    .alone('normal', { text: 'select 1', params: [], wants: 'values' })
+    .catch((cause: unknown) => cause);
+  expect(isStoreFailure(failure)).toBe(true);
+  expect(String(failure)).toContain('no descriptors');
 });
