@@ -39,15 +39,6 @@ export const EMPTY_DRAFT: Draft = {
   stream: true,
 };
 
-/** A draft from storage: members of the right types over the empty one. */
-export function restoredDraft(stored: Partial<Draft>): Draft {
-  const known = Object.entries(stored).filter(
-    ([name, value]) => typeof value === typeof EMPTY_DRAFT[name as keyof Draft],
-  );
-  const draft: Draft = { ...EMPTY_DRAFT, ...Object.fromEntries(known) };
-  return { ...draft, format: draft.format === 'messages' ? 'messages' : 'chat' };
-}
-
 export type DraftField = NumberName | 'stop' | 'tools' | 'toolChoice' | 'user';
 
 type ModelFacts = {

@@ -13,18 +13,17 @@ import { CodeDialog } from './code-dialog.tsx';
 import { Composer } from './composer.tsx';
 import { type DraftField, readDraft } from './draft.ts';
 import { LaneView } from './lane.tsx';
-import { LibraryDialog } from './library-dialog.tsx';
 import { openCalls, requestBody, type Settings, type Turn } from './request.ts';
 import { SettingsCard } from './settings.tsx';
-import { changeDraft, draft, LANES, type Lane, library, pictures, startNew } from './state.ts';
+import { changeDraft, draft, LANES, type Lane, pictures, restoreLast, startNew } from './state.ts';
 
 /** The limit of a request body. */
 const BODY_BYTES_MAX = 2_000_000;
 
 export function View() {
   const models = useResource<ModelListRecord>('/models');
-  // Before anything reads the draft.
-  useMemo(library, []);
+  // Before anything reads the settings.
+  useMemo(restoreLast, []);
   return (
     <Loaded resource={models} lines={8}>
       {({ data }) => <Playground models={data.filter(({ available }) => available)} />}
@@ -66,7 +65,7 @@ function Table({
   readonly model: CustomerModelRecord;
   readonly other: CustomerModelRecord | undefined;
 }) {
-  const [shows, setShows] = useState<'code' | 'library' | undefined>(undefined);
+  const [showsCode, setShowsCode] = useState(false);
   const seats: readonly Seat[] = (other === undefined ? [model] : [model, other]).map(
     (each, index) => ({
       lane: LANES[index === 0 ? 0 : 1],
@@ -85,11 +84,11 @@ function Table({
       settings: settingsFor(read, [...lane.turns.value, written()]),
     }));
     if (checked.some(({ settings }) => settings === undefined)) return;
+    changeDraft({ text: '', model: model.id });
     for (const { lane, settings } of checked) {
       lane.say(text, pictures.value);
       if (settings) run(lane, settings);
     }
-    changeDraft({ text: '', model: model.id });
     pictures.value = [];
   };
   const edit = (lane: Lane, index: number): void => {
@@ -109,8 +108,7 @@ function Table({
       actions={
         <>
           <Button onClick={startNew}>{t('New conversation')}</Button>
-          <Button onClick={() => setShows('library')}>{t('Conversations')}</Button>
-          <Button onClick={() => setShows('code')}>{t('Show code')}</Button>
+          <Button onClick={() => setShowsCode(true)}>{t('Show code')}</Button>
         </>
       }
     >
@@ -150,12 +148,11 @@ function Table({
         </div>
         <SettingsCard models={models} model={model} problems={problemsOf(seats)} />
       </div>
-      {shows === 'library' && <LibraryDialog onClose={() => setShows(undefined)} />}
-      {shows === 'code' && first !== undefined && 'settings' in first.read && (
+      {showsCode && first !== undefined && 'settings' in first.read && (
         <CodeDialog
           settings={first.read.settings}
           turns={turnsOfCode(first.lane.turns.value)}
-          onClose={() => setShows(undefined)}
+          onClose={() => setShowsCode(false)}
         />
       )}
     </Page>

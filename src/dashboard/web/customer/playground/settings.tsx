@@ -1,19 +1,16 @@
-// The request settings beside the conversation: presets, format, models, system prompt, parameters and
-// tools.
+// The request settings beside the conversation: format, models, system prompt, parameters and tools.
 
-import { useState } from 'preact/hooks';
 import type { CustomerModelRecord } from '../../../records/model.ts';
 import { t } from '../../text/t.ts';
 import { formatUsd } from '../../ui/amount-text.ts';
-import { Button } from '../../ui/button.tsx';
-import { CheckField, Field, SelectField, TextArea, TextField } from '../../ui/field.tsx';
+import { CheckField, Field, SelectField, TextArea } from '../../ui/field.tsx';
 import { formatCount } from '../../ui/format.ts';
 import { Card } from '../../ui/parts.tsx';
 import { Segments } from '../../ui/tabs.tsx';
 import type { DraftField } from './draft.ts';
 import { Parameters, Tools } from './parameter-fields.tsx';
 import type { Format } from './request.ts';
-import { changeDraft, draft, LANES, library, libraryVersion, restore } from './state.ts';
+import { changeDraft, draft, LANES } from './state.ts';
 
 const FORMATS: readonly { readonly id: Format; readonly label: string }[] = [
   { id: 'chat', label: t('Chat completions') },
@@ -34,7 +31,6 @@ export function SettingsCard({ models, model, problems }: Props) {
   }));
   return (
     <Card title={t('Settings')}>
-      <Presets />
       <Field label={t('Format')}>
         {({ id }) => (
           <div id={id}>
@@ -86,86 +82,4 @@ function priceOf({ pricing, max_output_tokens: output }: CustomerModelRecord): s
     output: formatUsd(pricing.output),
     max: formatCount(output),
   });
-}
-
-/** Settings under a name, without the message. */
-function Presets() {
-  const [name, setName] = useState<string | undefined>(undefined);
-  void libraryVersion.value;
-  const presets = library().presets();
-  const [chosen, setChosen] = useState('');
-  const isKnown = presets.some((preset) => preset.name === chosen);
-  const changed = (): void => {
-    libraryVersion.value = libraryVersion.peek() + 1;
-  };
-  if (name !== undefined) {
-    return (
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          const { text: _, ...settings } = draft.value;
-          library().savePreset({ name: name.trim(), draft: settings });
-          setChosen(name.trim());
-          setName(undefined);
-          changed();
-        }}
-      >
-        <TextField
-          label={t('Name of the preset')}
-          hint={t('Keeps the system prompt and all settings in this browser.')}
-          required
-          pattern=".*\S.*"
-          maxLength={60}
-          value={name}
-          onInput={setName}
-        />
-        <div class="actions">
-          <Button size="small" onClick={() => setName(undefined)}>
-            {t('Cancel')}
-          </Button>
-          <Button size="small" type="submit">
-            {t('Save preset')}
-          </Button>
-        </div>
-      </form>
-    );
-  }
-  return (
-    <div>
-      {presets.length > 0 && (
-        <SelectField
-          label={t('Preset')}
-          value={isKnown ? chosen : ''}
-          options={[
-            { value: '', label: t('None') },
-            ...presets.map((preset) => ({ value: preset.name, label: preset.name })),
-          ]}
-          onChange={(next) => {
-            setChosen(next);
-            const preset = presets.find((each) => each.name === next);
-            if (preset) restore(preset.draft);
-          }}
-        />
-      )}
-      <div class="row">
-        <Button kind="quiet" size="small" onClick={() => setName(isKnown ? chosen : '')}>
-          {t('Save as preset')}
-        </Button>
-        {isKnown && (
-          <Button
-            kind="quiet-danger"
-            size="small"
-            onClick={() => {
-              library().removePreset(chosen);
-              setChosen('');
-              changed();
-            }}
-          >
-            {t('Delete preset')}
-          </Button>
-        )}
-      </div>
-    </div>
-  );
 }
