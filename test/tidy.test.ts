@@ -129,7 +129,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     packagesIn: [
       {
         path: /^src\/dashboard\/web\//,
-        packages: ['preact', '@preact/signals', 'lucide', 'marked', 'uqr', 'wouter-preact'],
+        packages: ['preact', '@preact/signals', 'lucide', 'uqr', 'wouter-preact'],
       },
       // The build compiles messages; the formatter of compiled ones is part of the pages.
       { path: /^src\/dashboard\/texts\/translate\.ts$/, packages: ['icu-minify/format'] },

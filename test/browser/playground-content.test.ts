@@ -1,5 +1,5 @@
-// What the playground shows and keeps: Markdown of models that runs and loads nothing, images, two models
-// beside each other, and the last conversation in the browser.
+// What the playground shows and keeps: answers that run and load nothing, images, two models beside each
+// other, and the last conversation in the browser.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
@@ -16,20 +16,14 @@ const PIXEL = Buffer.from(
 );
 
 const HOSTILE = [
-  '# Title',
   'a **bold** word, `code`, and <b onclick="alert(1)">a tag</b>',
   '<script>window.hacked = 1</script><img src="https://evil.example/tag.png" onerror="hacked=1">',
-  '![pixel](https://evil.example/pixel.png)',
-  '[bad](javascript:window.hacked=1) [data](data:text/html,x) [good](https://good.example/a?b=1)',
-  '[mail](mailto:ann@example.com) [relative](/dashboard/api/auth/logout) [vb](vbscript:x)',
-  '',
-  '| a | b |',
-  '|---|--:|',
-  '| 1 | 2 |',
+  '![pixel](https://evil.example/pixel.png) [bad](javascript:window.hacked=1)',
   '',
   '```js',
   'let a = "<i>"; // note',
   '```',
+  'The end.',
 ].join('\n');
 
 let rig: Rig;
@@ -48,33 +42,23 @@ describeInBrowser('the content of the playground', ({ visit }) => {
     await message(page).press('Enter');
   };
 
-  test('Markdown is shown; tags are text, links are safe, and nothing is loaded from elsewhere', async () => {
+  test('an answer is shown as text with its code; nothing of it runs or is loaded', async () => {
     await using visitor = await visit(`${rig.gateway.url}/dashboard`);
     const { page } = visitor;
     await openSignedIn(visitor, await rig.newCustomer(), '/playground');
     await say(page, HOSTILE);
     await expectText(page, /Charged/);
-    const answer = page.locator('.turn.assistant .markdown');
-    expect(await answer.locator('h4').textContent()).toBe('Title');
-    expect(await answer.locator('strong').textContent()).toBe('bold');
-    expect(await answer.locator('td').allTextContents()).toEqual(['1', '2']);
-    expect(await answer.locator('pre').textContent()).toBe('let a = "<i>"; // note');
-    expect(await answer.locator('.code-comment').textContent()).toBe('// note');
-    expect(await answer.locator('img, script, b, iframe, [onclick], [style]').count()).toBe(0);
-    const links = await answer
-      .locator('a')
-      .evaluateAll((all) =>
-        all.map((link) => [link.getAttribute('href'), link.getAttribute('rel')]),
-      );
-    const rel = 'noopener noreferrer nofollow';
-    expect(links).toEqual([
-      ['https://evil.example/pixel.png', rel],
-      ['https://good.example/a?b=1', rel],
-      ['mailto:ann@example.com', rel],
+    const answer = page.locator('.turn.assistant');
+    const [before, after] = HOSTILE.split(/\n\n```.*```\n/s);
+    expect(await answer.locator('.turn-text').allTextContents()).toEqual([
+      before ?? '',
+      after ?? '',
     ]);
+    expect(await answer.locator('pre').textContent()).toBe('let a = "<i>"; // note');
+    await answer.getByRole('button', { name: 'Copy js' }).waitFor();
+    expect(await answer.locator('img, script, b, iframe, [onclick], [style]').count()).toBe(0);
+    expect(await answer.locator('a:not(.bill a)').count()).toBe(0);
     expect(await page.evaluate('window.hacked')).toBeUndefined();
-    await expectText(page, '<script>window.hacked = 1</script>');
-    await page.getByRole('button', { name: 'Copy code' }).waitFor();
     await expectClean(visitor);
   });
 

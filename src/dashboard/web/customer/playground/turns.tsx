@@ -1,5 +1,5 @@
-// Shows the turns of a conversation: messages with images, answers as Markdown, reasoning, tool calls,
-// and the cost of each answer.
+// Shows the turns of a conversation: messages with images, answers as they were written, reasoning, tool
+// calls, and the cost of each answer.
 
 import type { ComponentChildren } from 'preact';
 import type { PricingRecord } from '../../../records/model.ts';
@@ -7,13 +7,14 @@ import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
 import { Button, CopyButton } from '../../ui/button.tsx';
 import { Alert } from '../../ui/parts.tsx';
+import { CodeBlock } from '../../ui/tabs.tsx';
 import { Badge } from '../../ui/text.tsx';
 import type { Answer, Problem, ToolCall } from './answer.ts';
 import { BillLine, RunningBill, StoppedCharge } from './bill.tsx';
 import { type Running, STOPPED } from './conversation.ts';
-import { Markdown } from './markdown.tsx';
 import { Pictures } from './picture-view.tsx';
 import type { Turn } from './request.ts';
+import { textBlocks } from './text-blocks.ts';
 
 /** `actions` are buttons of the turn. */
 export function TurnView({
@@ -108,7 +109,15 @@ function AnswerView({
           <p class="turn-text">{reasoning}</p>
         </details>
       )}
-      {text !== '' && <Markdown text={text} isRunning={isRunning} />}
+      {textBlocks(text).map((block, index) =>
+        block.kind === 'code' ? (
+          <CodeBlock key={index} code={block.text} label={block.language || t('Code')} />
+        ) : (
+          <p key={index} class="turn-text">
+            {block.text}
+          </p>
+        ),
+      )}
       {calls.map((call) => (
         <CallView key={call.id} call={call} />
       ))}
