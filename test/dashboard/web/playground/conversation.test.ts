@@ -14,7 +14,7 @@ const REFUSED = {
   message: 'The balance is too low.',
   code: 'insufficient_balance',
   param: undefined,
-  requestId: 'req_1',
+  request_id: 'req_1',
 };
 
 const chunk = (delta: object, more: object = {}): string =>
@@ -77,7 +77,7 @@ test('an answer is shown as it comes, and added when it is whole', async () => {
     { kind: 'user', text: 'Hello?' },
     {
       kind: 'assistant',
-      answer: { text: 'Good day.', bill: { tokens: '20', usd: '0.00002' } },
+      answer: { text: 'Good day.', bill: { svc_tokens_debited: '20', svc_cost_usd: '0.00002' } },
       facts: { requestId: 'req_1', model: 'swift-1', firstMs: 10, totalMs: 20, end: 'complete' },
     },
   ]);
@@ -120,7 +120,7 @@ describe('stopping', () => {
     await asked;
     expect(conversation.turns.value).toHaveLength(1);
     expect(conversation.running.value).toBeUndefined();
-    expect(conversation.problem.value).toMatchObject({ code: 'stopped', requestId: 'req_1' });
+    expect(conversation.problem.value).toMatchObject({ code: 'stopped', request_id: 'req_1' });
   });
 
   test('by showing other turns leaves nothing, even if more data arrives', async () => {
@@ -160,7 +160,7 @@ test('an error behind content keeps the content and has its bill', async () => {
   expect(conversation.turns.value[1]).toMatchObject({
     answer: {
       text: 'Good',
-      bill: { tokens: '7', isEstimate: true },
+      bill: { svc_tokens_debited: '7', svc_estimated: true },
       problem: { message: 'It broke.' },
     },
     facts: { end: 'failed' },

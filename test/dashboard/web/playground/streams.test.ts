@@ -1,5 +1,5 @@
-// The playground's readers of both formats against every recorded answer of the gateway: however the
-// bytes are cut, they read the same, and both formats tell the same answer.
+// The playground's reader against every recorded answer of the gateway: however the bytes are cut, it reads
+// the same, and both formats have the same answer.
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -7,13 +7,13 @@ import {
   type Answer,
   NO_ANSWER,
 } from '../../../../src/dashboard/web/customer/playground/answer.ts';
-import { readChat } from '../../../../src/dashboard/web/customer/playground/chat-answer.ts';
-import { createEventReader } from '../../../../src/dashboard/web/customer/playground/event-reader.ts';
-import { readMessages } from '../../../../src/dashboard/web/customer/playground/messages-answer.ts';
+import {
+  readAnswer,
+  readBody,
+} from '../../../../src/dashboard/web/customer/playground/answer-reader.ts';
 import { recordings } from '../../../support/golden.ts';
 
-const READERS = { chat: readChat, Messages: readMessages } as const;
-type Format = keyof typeof READERS;
+type Format = 'chat' | 'Messages';
 
 type Recorded = { readonly isStream: boolean; readonly body: string };
 
@@ -28,17 +28,21 @@ function answerIn(text: string, format: Format): Recorded | undefined {
   return { isStream, body: isStream ? `${body.trimEnd()}\n\n` : body };
 }
 
-function read(format: Format, { isStream, body }: Recorded, cuts: readonly number[] = []): Answer {
-  if (!isStream) return READERS[format](NO_ANSWER, body);
+async function read({ isStream, body }: Recorded, cuts: readonly number[] = []): Promise<Answer> {
   const bytes = new TextEncoder().encode(body);
-  const reader = createEventReader();
   const ends = [...cuts.map((cut) => cut % bytes.length), bytes.length].sort((a, b) => a - b);
-  let from = 0;
+  const pieces = new ReadableStream({
+    start(controller) {
+      for (const [index, end] of ends.entries()) {
+        controller.enqueue(bytes.slice(ends[index - 1] ?? 0, end));
+      }
+      controller.close();
+    },
+  });
+  const type = isStream ? 'text/event-stream; charset=utf-8' : 'application/json';
+  const response = new Response(pieces, { headers: { 'content-type': type } });
   let answer = NO_ANSWER;
-  for (const end of ends) {
-    answer = reader.feed(bytes.slice(from, end)).reduce(READERS[format], answer);
-    from = end;
-  }
+  for await (const data of readBody(response)) answer = readAnswer(answer, data);
   return answer;
 }
 
@@ -53,36 +57,32 @@ const cases = recordings('cases', 'txt').map(({ title, bytes }) => {
   };
 });
 
-const all = cases.flatMap(({ chat, messages }) => [
-  ...(chat === undefined ? [] : [['chat', chat] as const]),
-  ...(messages === undefined ? [] : [['Messages', messages] as const]),
-]);
-const streamed = all.filter(([, { isStream }]) => isStream);
+const all = cases.flatMap(({ chat, messages }) => [chat ?? [], messages ?? []].flat());
+const streamed = all.filter(({ isStream }) => isStream);
 
 test('there are recordings of everything', () => {
   expect(streamed.length).toBeGreaterThan(250);
   expect(all.length - streamed.length).toBeGreaterThan(50);
 });
 
-test('any cut of the bytes of any stream reads the same', () => {
-  fc.assert(
-    fc.property(
+test('any cut of the bytes of any stream reads the same', async () => {
+  await fc.assert(
+    fc.asyncProperty(
       fc.constantFrom(...streamed),
       fc.array(fc.nat(), { maxLength: 40 }),
-      ([format, recorded], cuts) => {
-        expect(read(format, recorded, cuts)).toEqual(read(format, recorded));
+      async (recorded, cuts) => {
+        expect(await read(recorded, cuts)).toEqual(await read(recorded));
       },
     ),
     { numRuns: 500 },
   );
 });
 
-test('one byte after the other reads the same', () => {
-  const whole = streamed.find(([, { body }]) => body.includes('tool_use'));
+test('one byte after the other reads the same', async () => {
+  const whole = streamed.find(({ body }) => body.includes('tool_use'));
   if (whole === undefined) throw new Error('no stream with a call');
-  const [format, recorded] = whole;
-  const cuts = Array.from({ length: recorded.body.length }, (_, index) => index);
-  expect(read(format, recorded, cuts)).toEqual(read(format, recorded));
+  const cuts = Array.from({ length: whole.body.length }, (_, index) => index);
+  expect(await read(whole, cuts)).toEqual(await read(whole));
 });
 
 /** An answer without usage, and a reason that the Messages format has no word for. */
@@ -95,37 +95,33 @@ describe('an answer', () => {
       : [],
   );
 
-  test.each(shared)('%s: reads the same in both formats', (_title, chat, messages) => {
-    const summary = (format: Format, recorded: Recorded) => {
-      const { text, calls, usage, bill, problem } = read(format, recorded);
+  test.each(shared)('%s: reads the same in both formats', async (_title, chat, messages) => {
+    const summary = async (recorded: Recorded) => {
+      const { text, calls, usage, bill, problem } = await read(recorded);
       return {
         text: text.trim(),
         calls: calls.map(({ name }) => name),
         usage,
-        tokens: bill?.tokens,
+        tokens: bill?.svc_tokens_debited,
         code: problem?.code,
       };
     };
-    expect(summary('Messages', messages)).toEqual(summary('chat', chat));
+    expect(await summary(messages)).toEqual(await summary(chat));
   });
 });
 
-test('a stream that was read leaves nothing of an answer out', () => {
+test('a stream that was read leaves nothing of an answer out', async () => {
   const called = cases.find(({ title }) => title === 'one tool streamed');
   if (called?.chat === undefined || called.messages === undefined) throw new Error('no recording');
   const expected: Answer = {
-    reasoning: '',
-    signature: '',
-    text: '',
+    ...{ reasoning: '', signature: '', text: '', finish: 'tool_calls', problem: undefined },
     calls: [{ id: 'call_1', name: 'get_weather', arguments: '{"city":"Paris"}' }],
-    finish: 'tool_calls',
     usage: { input: 10, cached: 0, output: 5 },
     bill: {
-      ...{ tokens: '20', usd: '0.00002', balance: 'BALANCE' },
-      ...{ isFallback: false, isEstimate: false },
+      ...{ svc_tokens_debited: '20', svc_cost_usd: '0.00002' },
+      ...{ svc_fallback_used: false, svc_estimated: false },
     },
-    problem: undefined,
   };
-  expect(read('chat', called.chat)).toEqual(expected);
-  expect(read('Messages', called.messages)).toEqual({ ...expected, finish: 'tool_use' });
+  expect(await read(called.chat)).toEqual(expected);
+  expect(await read(called.messages)).toEqual({ ...expected, finish: 'tool_use' });
 });

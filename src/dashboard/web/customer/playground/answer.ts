@@ -1,28 +1,24 @@
 // The playground's model of an answer in either format, streamed or whole.
 
-import { t } from '../../text/t.ts';
-
 export type ToolCall = { readonly id: string; readonly name: string; readonly arguments: string };
 
-/** The charge of an answer, as decimal strings from the gateway. */
+/** The charge of an answer, in the fields of both formats. */
 export type Bill = {
-  readonly tokens: string;
-  readonly usd: string;
-  /** The remaining balance. Absent for whole answers, whose body has no such field. */
-  readonly balance: string | undefined;
+  readonly svc_tokens_debited: string;
+  readonly svc_cost_usd: string;
   /** Whether a fallback model answered. */
-  readonly isFallback: boolean;
+  readonly svc_fallback_used: boolean;
   /** Whether an estimate of unseen output is in it. */
-  readonly isEstimate: boolean;
+  readonly svc_estimated: boolean;
 };
 
-type Usage = { readonly input: number; readonly cached: number; readonly output: number };
+export type Usage = { readonly input: number; readonly cached: number; readonly output: number };
 
 export type Problem = {
   readonly message: string;
   readonly code: string;
   readonly param: string | undefined;
-  readonly requestId: string | undefined;
+  readonly request_id: string | undefined;
 };
 
 export type Answer = {
@@ -48,56 +44,3 @@ export const NO_ANSWER: Answer = {
   bill: undefined,
   problem: undefined,
 };
-
-/** The cost fields of both formats. */
-export type BillFields = {
-  readonly svc_tokens_debited?: string;
-  readonly svc_cost_usd?: string;
-  readonly svc_balance_tokens?: string;
-  readonly svc_fallback_used?: boolean;
-  readonly svc_estimated?: boolean;
-};
-
-export type ErrorFields = BillFields & {
-  readonly message?: string;
-  readonly code?: string;
-  readonly param?: string;
-  readonly request_id?: string;
-};
-
-export function readBill(fields: BillFields | undefined): Bill | undefined {
-  if (fields?.svc_tokens_debited === undefined) return undefined;
-  return {
-    tokens: fields.svc_tokens_debited,
-    usd: fields.svc_cost_usd ?? '',
-    balance: fields.svc_balance_tokens,
-    isFallback: fields.svc_fallback_used === true,
-    isEstimate: fields.svc_estimated === true,
-  };
-}
-
-/** An error in either envelope. An error that ended a stream contains the bill. */
-export function withError(answer: Answer, error: ErrorFields): Answer {
-  return {
-    ...answer,
-    bill: readBill(error) ?? answer.bill,
-    problem: {
-      message: error.message ?? t('The gateway returned an error without a message.'),
-      code: error.code ?? 'unknown',
-      param: error.param,
-      requestId: error.request_id,
-    },
-  };
-}
-
-/** Returns the answer with one tool call added or updated. */
-export function withCall(answer: Answer, index: number, more: Partial<ToolCall>): Answer {
-  const calls = [...answer.calls];
-  const before = calls[index] ?? { id: '', name: '', arguments: '' };
-  calls[index] = {
-    id: more.id ?? before.id,
-    name: more.name ?? before.name,
-    arguments: before.arguments + (more.arguments ?? ''),
-  };
-  return { ...answer, calls };
-}

@@ -8,7 +8,7 @@ import { t } from '../../text/t.ts';
 import { formatUsd } from '../../ui/amount-text.ts';
 import { formatCount, formatMilliseconds, formatTokens, roundDecimal } from '../../ui/format.ts';
 import { useResource } from '../../ui/resource.ts';
-import type { Answer, Bill } from './answer.ts';
+import type { Answer } from './answer.ts';
 import type { Running } from './conversation.ts';
 import { costOf, estimateTokens } from './cost.ts';
 import { type Facts, speedOf } from './request.ts';
@@ -19,7 +19,9 @@ export function BillLine({ answer, facts }: { readonly answer: Answer; readonly 
   const { requestId, firstMs, totalMs, model, end } = facts;
   const speed = speedOf(usage?.output, facts);
   const parts = [
-    bill === undefined ? undefined : chargeWords(bill),
+    bill === undefined
+      ? undefined
+      : chargeWords(bill.svc_cost_usd, bill.svc_tokens_debited, bill.svc_estimated),
     usage === undefined ? undefined : tokensWords(usage),
     firstMs === undefined
       ? undefined
@@ -30,7 +32,7 @@ export function BillLine({ answer, facts }: { readonly answer: Answer; readonly 
       : t('{speed} tokens/s', {
           speed: speed >= 10 ? formatCount(Math.round(speed)) : speed.toFixed(1),
         }),
-    bill?.isFallback === true && model !== undefined
+    bill?.svc_fallback_used === true && model !== undefined
       ? t('answered by {model}', { model })
       : undefined,
     finish === undefined ? undefined : t('finish reason {finish}', { finish }),
@@ -55,7 +57,7 @@ export function BillLine({ answer, facts }: { readonly answer: Answer; readonly 
   );
 }
 
-function chargeWords({ usd, tokens, isEstimate }: Pick<Bill, 'usd' | 'tokens' | 'isEstimate'>) {
+function chargeWords(usd: string, tokens: string, isEstimate: boolean): string {
   const amounts = { usd: formatUsd(usd), tokens: formatTokens(tokens) };
   const charge = t('Charged {usd} ({tokens} service tokens)', amounts);
   return isEstimate ? t('{charge}, an estimate', { charge }) : charge;
@@ -73,11 +75,7 @@ export function StoppedCharge({ requestId }: { readonly requestId: string | unde
     return () => clearTimeout(timer);
   }, [data.value]);
   const words = booked
-    ? chargeWords({
-        usd: booked.debited_usd,
-        tokens: booked.debited,
-        isEstimate: usage?.basis !== 'reported',
-      })
+    ? chargeWords(booked.debited_usd, booked.debited, usage?.basis !== 'reported')
     : t('The prompt and what the model made are charged, unseen thinking by an estimate');
   return <>{words}</>;
 }

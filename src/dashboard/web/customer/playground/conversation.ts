@@ -3,10 +3,8 @@
 import { signal } from '@preact/signals';
 import { t } from '../../text/t.ts';
 import { type Answer, NO_ANSWER, type Problem } from './answer.ts';
-import { readChat } from './chat-answer.ts';
+import { isStream, readAnswer, readBody } from './answer-reader.ts';
 import { estimateTokens } from './cost.ts';
-import { createEventReader } from './event-reader.ts';
-import { readMessages } from './messages-answer.ts';
 import type { Picture } from './picture.ts';
 import type { Facts, Format, RequestBody, Turn } from './request.ts';
 
@@ -31,8 +29,6 @@ export type Running = {
 
 /** Limits rendering, because laying out long texts is slow. */
 const SHOWN_EVERY_MS = 40;
-
-const READERS = { chat: readChat, messages: readMessages } as const;
 
 export function createConversation({ send, refusalOf, now }: ConversationDependencies) {
   const turns = signal<readonly Turn[]>([]);
@@ -75,7 +71,7 @@ export function createConversation({ send, refusalOf, now }: ConversationDepende
       facts.requestId = response.headers.get('x-request-id') ?? undefined;
       facts.model = response.headers.get('x-svc-model') ?? undefined;
       for await (const data of readBody(response)) {
-        answer = data.reduce(READERS[format], answer);
+        answer = readAnswer(answer, data);
         if (isStream(response) && isBegun(answer)) facts.firstMs ??= since();
         waiting ??= setTimeout(show, SHOWN_EVERY_MS);
       }
@@ -97,7 +93,7 @@ export function createConversation({ send, refusalOf, now }: ConversationDepende
     if (isBegun(answer)) {
       add({ kind: 'assistant', answer: { ...answer, calls }, facts });
     } else if (facts.end === 'stopped') {
-      problem.value = { ...STOPPED, requestId: facts.requestId };
+      problem.value = { ...STOPPED, request_id: facts.requestId };
     } else {
       problem.value = answer.problem;
     }
@@ -133,25 +129,6 @@ function withoutData(name: string, value: unknown): unknown {
   return name === 'data' || name === 'url' ? '' : value;
 }
 
-function isStream({ headers }: Response): boolean {
-  return headers.get('content-type')?.startsWith('text/event-stream') === true;
-}
-
-/** Yields the events of a stream, or the body of a whole answer. */
-async function* readBody(response: Response): AsyncGenerator<readonly string[]> {
-  if (!isStream(response) || response.body === null) {
-    yield [await response.text()];
-    return;
-  }
-  const reader = response.body.getReader();
-  const records = createEventReader();
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    yield records.feed(value);
-  }
-}
-
 function isBegun({ text, reasoning, calls }: Answer): boolean {
   return text !== '' || reasoning !== '' || calls.length > 0;
 }
@@ -165,7 +142,7 @@ function isWhole({ arguments: json }: Answer['calls'][number]): boolean {
   }
 }
 
-export const STOPPED: Omit<Problem, 'requestId'> = {
+export const STOPPED: Omit<Problem, 'request_id'> = {
   message: t('Stopped before the answer began.'),
   code: 'stopped',
   param: undefined,
@@ -175,5 +152,5 @@ const BROKEN: Problem = {
   message: t('The connection broke before the answer was complete. Try again.'),
   code: 'connection_broken',
   param: undefined,
-  requestId: undefined,
+  request_id: undefined,
 };

@@ -18,7 +18,7 @@ const createLane = () =>
       if (!(error instanceof ApiError)) return undefined;
       const { code, param, requestId, retryAfterSeconds } = error;
       const message = refusalInWords(error.message, retryAfterSeconds);
-      return { message, code, param, requestId };
+      return { message, code, param, request_id: requestId };
     },
     now: () => performance.now(),
   });

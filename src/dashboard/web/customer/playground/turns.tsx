@@ -141,7 +141,7 @@ function CallView({ call }: { readonly call: ToolCall }) {
 }
 
 export function ProblemAlert({
-  problem: { message, code, param, requestId },
+  problem: { message, code, param, request_id: requestId },
   actions,
 }: {
   readonly problem: Problem;
