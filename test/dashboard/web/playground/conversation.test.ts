@@ -7,7 +7,7 @@ import {
   type ConversationDependencies,
   createConversation,
 } from '../../../../src/dashboard/web/customer/playground/conversation.ts';
-import type { Format } from '../../../../src/dashboard/web/customer/playground/request.ts';
+import type { Format } from '../../../../src/dashboard/web/customer/playground/settings.ts';
 import { waitUntil } from '../../../support/upstream.ts';
 
 const REFUSED = {
@@ -50,8 +50,7 @@ function rig(options: Partial<ConversationDependencies> = {}) {
   return {
     ...{ conversation, sent },
     ask(text = 'Hello?', format: Format = 'chat'): Promise<void> {
-      conversation.say(text);
-      return conversation.run(format, { text });
+      return conversation.run([{ kind: 'user', text, pictures: [] }], format, { text });
     },
     write: (text: string) => writer?.write(new TextEncoder().encode(text)),
     end: () => writer?.close(),
@@ -139,8 +138,8 @@ test('shows a refusal, and the request can be sent again', async () => {
   const { conversation, ask } = rig({ send: () => Promise.reject(REFUSED) });
   await ask();
   expect(conversation.problem.value).toEqual(REFUSED);
-  expect(conversation.turns.value).toEqual([{ kind: 'user', text: 'Hello?' }]);
-  conversation.rewind(0);
+  expect(conversation.turns.value).toMatchObject([{ kind: 'user', text: 'Hello?' }]);
+  conversation.load([]);
   expect([conversation.turns.value, conversation.problem.value]).toEqual([[], undefined]);
 });
 

@@ -22,7 +22,7 @@ beforeAll(() => void Reflect.set(globalThis, 'localStorage', storage));
 afterAll(() => void Reflect.set(globalThis, 'localStorage', before));
 afterEach(() => items.clear());
 
-const said = (text: string): readonly Turn[] => [{ kind: 'user', text }];
+const said = (text: string): readonly Turn[] => [{ kind: 'user', text, pictures: [] }];
 
 test('each account has one, until it has no turns', () => {
   const one = { format: 'chat', lanes: [{ model: 'swift-1', turns: said('Hello?') }] } as const;

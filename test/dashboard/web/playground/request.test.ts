@@ -6,39 +6,42 @@ import {
   type Answer,
   NO_ANSWER,
 } from '../../../../src/dashboard/web/customer/playground/answer.ts';
-import { codeFor, shortenData } from '../../../../src/dashboard/web/customer/playground/code.ts';
+import { codeFor } from '../../../../src/dashboard/web/customer/playground/code.ts';
 import {
   type Facts,
   openCalls,
   requestBody,
-  type Settings,
   speedOf,
   type Turn,
+  turnsBefore,
 } from '../../../../src/dashboard/web/customer/playground/request.ts';
+import {
+  NO_SETTINGS,
+  type Settings,
+} from '../../../../src/dashboard/web/customer/playground/settings.ts';
 import {
   EXAMPLE_TOOLS,
   readTools,
-  type Tool,
 } from '../../../../src/dashboard/web/customer/playground/tools.ts';
 
-const TOOL: Tool = { name: 'get_time', description: undefined, parameters: { type: 'object' } };
-
-const PLAIN: Settings = {
-  format: 'chat',
-  model: 'swift-1',
-  ...{ system: '', stop: [], reasoning: '', thinking: '', answerFormat: '' },
-  ...{ tools: [], toolChoice: '', user: '', stream: false },
+const MODEL = {
+  ...{ id: 'swift-1', max_output_tokens: 8_192 },
+  features: { reasoning: true, tools: true, json_mode: true },
 };
+
+const TOOLS = '[{"name":"get_time","parameters":{"type":"object"}}]';
+
+const PLAIN: Settings = { ...NO_SETTINGS, stream: false };
 
 const FULL: Settings = {
-  ...PLAIN,
+  ...NO_SETTINGS,
   system: 'Be brief.',
-  temperature: 0.5,
-  maxTokens: 300,
-  reasoning: 'high',
-  tools: [TOOL],
-  stream: true,
+  parameters: { temperature: '0.5', max_tokens: '300', reasoning_effort: 'high' },
+  tools: TOOLS,
 };
+
+const bodyOf = (settings: Settings, turns: readonly Turn[], model = MODEL) =>
+  requestBody(settings, model, turns);
 
 const FACTS: Facts = {
   requestId: 'req_1',
@@ -49,6 +52,8 @@ const FACTS: Facts = {
   end: 'complete',
 };
 
+const said = (text: string): Turn => ({ kind: 'user', text, pictures: [] });
+
 const answered = (answer: Partial<Answer>): Turn => ({
   kind: 'assistant',
   answer: { ...NO_ANSWER, ...answer },
@@ -58,7 +63,7 @@ const answered = (answer: Partial<Answer>): Turn => ({
 const call = (id: string, json: string) => ({ id, name: 'get_time', arguments: json });
 
 const ASKED: readonly Turn[] = [
-  { kind: 'user', text: 'What time is it?' },
+  said('What time is it?'),
   answered({
     reasoning: 'They want the time.',
     signature: 'signed',
@@ -71,17 +76,17 @@ const TURNS: readonly Turn[] = [
   { kind: 'tool', callId: 'a', text: '12:00' },
   { kind: 'tool', callId: 'b', text: '13:00' },
   answered({ reasoning: 'So it is noon.', text: 'Noon.' }),
-  { kind: 'user', text: 'Thanks.' },
+  said('Thanks.'),
 ];
 
-const HELLO: readonly Turn[] = [{ kind: 'user', text: 'Hello?' }];
+const HELLO: readonly Turn[] = [said('Hello?')];
 
 test('what is left to the model is left out', () => {
-  expect(requestBody(PLAIN, HELLO)).toEqual({
+  expect(bodyOf(PLAIN, HELLO)).toEqual({
     model: 'swift-1',
     messages: [{ role: 'user', content: 'Hello?' }],
   });
-  expect(requestBody({ ...PLAIN, format: 'messages' }, HELLO)).toEqual({
+  expect(bodyOf({ ...PLAIN, format: 'messages' }, HELLO)).toEqual({
     model: 'swift-1',
     max_tokens: 4_096,
     messages: [{ role: 'user', content: 'Hello?' }],
@@ -93,7 +98,7 @@ test('a conversation with tools in the chat-completions format', () => {
     ...{ id, type: 'function' },
     function: { name: 'get_time', arguments: json },
   });
-  expect(requestBody(FULL, TURNS)).toEqual({
+  expect(bodyOf(FULL, TURNS)).toEqual({
     model: 'swift-1',
     messages: [
       { role: 'system', content: 'Be brief.' },
@@ -118,8 +123,11 @@ test('a conversation with tools in the chat-completions format', () => {
 });
 
 test('the same conversation in the Messages format', () => {
-  const settings: Settings = { ...FULL, format: 'messages', thinking: 'enabled' };
-  expect(requestBody(settings, TURNS)).toEqual({
+  const settings: Settings = {
+    ...{ ...FULL, format: 'messages' },
+    parameters: { ...FULL.parameters, thinking: 'enabled' },
+  };
+  expect(bodyOf(settings, TURNS)).toEqual({
     model: 'swift-1',
     max_tokens: 300,
     system: 'Be brief.',
@@ -152,13 +160,16 @@ test('the same conversation in the Messages format', () => {
 
 const EVERY: Settings = {
   ...PLAIN,
-  ...{ temperature: 0, topP: 0.5, maxTokens: 10, frequencyPenalty: -2, presencePenalty: 2 },
-  ...{ thinkingBudget: 5, stop: ['a', 'b'], reasoning: 'max', thinking: 'enabled' },
-  ...{ answerFormat: 'json_object', tools: [TOOL], toolChoice: 'tool:get_time', user: 'ann' },
+  parameters: {
+    ...{ temperature: '0', top_p: '0.5', max_tokens: '10', budget_tokens: '5', user: 'ann' },
+    ...{ frequency_penalty: '-2', presence_penalty: '2', stop: 'a\nb', thinking: 'enabled' },
+    ...{ reasoning_effort: 'max', response_format: 'json_object' },
+  },
+  ...{ tools: TOOLS, toolChoice: 'tool:get_time' },
 };
 
 test('every parameter of the chat-completions format', () => {
-  expect(requestBody(EVERY, HELLO)).toEqual({
+  expect(bodyOf(EVERY, HELLO)).toEqual({
     model: 'swift-1',
     messages: [{ role: 'user', content: 'Hello?' }],
     ...{ max_tokens: 10, temperature: 0, top_p: 0.5, frequency_penalty: -2, presence_penalty: 2 },
@@ -168,13 +179,19 @@ test('every parameter of the chat-completions format', () => {
     tool_choice: { type: 'function', function: { name: 'get_time' } },
     user: 'ann',
   });
-  expect(requestBody({ ...EVERY, toolChoice: 'required' }, HELLO)['tool_choice']).toBe('required');
-  expect(requestBody({ ...EVERY, tools: [] }, HELLO)).not.toHaveProperty('tool_choice');
+  expect(bodyOf({ ...EVERY, toolChoice: 'required' }, HELLO)['tool_choice']).toBe('required');
+  expect(bodyOf({ ...EVERY, toolChoice: 'tool:gone' }, HELLO)).not.toHaveProperty('tool_choice');
+  for (const tools of ['', '{']) {
+    expect(bodyOf({ ...EVERY, tools }, HELLO)).not.toHaveProperty('tools');
+    expect(bodyOf({ ...EVERY, tools }, HELLO)).not.toHaveProperty('tool_choice');
+  }
+  const toolless = { ...MODEL, features: { ...MODEL.features, tools: false } };
+  expect(bodyOf(EVERY, HELLO, toolless)).not.toHaveProperty('tools');
 });
 
 test('every parameter of the Messages format', () => {
   const every: Settings = { ...EVERY, format: 'messages' };
-  expect(requestBody(every, HELLO)).toEqual({
+  expect(bodyOf(every, HELLO)).toEqual({
     model: 'swift-1',
     messages: [{ role: 'user', content: 'Hello?' }],
     ...{ max_tokens: 10, temperature: 0, top_p: 0.5, stop_sequences: ['a', 'b'] },
@@ -188,7 +205,7 @@ test('every parameter of the Messages format', () => {
     ['none', 'none'],
     ['auto', 'auto'],
   ] as const) {
-    expect(requestBody({ ...every, toolChoice: choice }, HELLO)['tool_choice']).toEqual({ type });
+    expect(bodyOf({ ...every, toolChoice: choice }, HELLO)['tool_choice']).toEqual({ type });
   }
 });
 
@@ -199,42 +216,28 @@ test('images come before the text, and what was not kept is left out', () => {
   ];
   const turns: readonly Turn[] = [{ kind: 'user', text: 'What is it?', pictures }];
   const text = { type: 'text', text: 'What is it?' };
-  expect(requestBody(PLAIN, turns)['messages']).toEqual([
+  expect(bodyOf(PLAIN, turns)['messages']).toEqual([
     {
       role: 'user',
       content: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,QUFB' } }, text],
     },
   ]);
   const source = { type: 'base64', media_type: 'image/png', data: 'QUFB' };
-  expect(requestBody({ ...PLAIN, format: 'messages' }, turns)['messages']).toEqual([
+  expect(bodyOf({ ...PLAIN, format: 'messages' }, turns)['messages']).toEqual([
     { role: 'user', content: [{ type: 'image', source }, text] },
-  ]);
-  const long = [{ name: 'a.png', type: 'image/png', data: 'A'.repeat(500) }];
-  const body = requestBody(PLAIN, [{ kind: 'user', text: 'B'.repeat(500), pictures: long }]);
-  expect(shortenData(body)['messages']).toEqual([
-    {
-      role: 'user',
-      content: [
-        {
-          type: 'image_url',
-          image_url: { url: `data:image/png;base64,${'A'.repeat(24)}…` },
-        },
-        { type: 'text', text: 'B'.repeat(500) },
-      ],
-    },
   ]);
 });
 
 test('a message that was not answered is not sent again with the next one', () => {
   const turns: readonly Turn[] = [
-    { kind: 'user', text: 'refused' },
-    { kind: 'user', text: 'Hello?' },
+    said('refused'),
+    said('Hello?'),
     answered({ text: 'Hi.' }),
-    { kind: 'user', text: 'refused again' },
-    { kind: 'user', text: 'More?' },
+    said('refused again'),
+    said('More?'),
   ];
   for (const format of ['chat', 'messages'] as const) {
-    expect(requestBody({ ...PLAIN, format }, turns)['messages']).toEqual([
+    expect(bodyOf({ ...PLAIN, format }, turns)['messages']).toEqual([
       { role: 'user', content: 'Hello?' },
       { role: 'assistant', content: 'Hi.' },
       { role: 'user', content: 'More?' },
@@ -257,6 +260,12 @@ test('a call is open until it is answered', () => {
   expect(names(TURNS)).toEqual([]);
 });
 
+test('the turns before a message are found by its number', () => {
+  expect(turnsBefore(TURNS, 0)).toEqual([]);
+  expect(turnsBefore(TURNS, 1)).toEqual(TURNS.slice(0, -1));
+  expect(turnsBefore(TURNS, 2)).toEqual(TURNS);
+});
+
 describe('tools', () => {
   const spoken = { name: 'a', description: 'Does it.', parameters: { type: 'object' } };
 
@@ -265,12 +274,12 @@ describe('tools', () => {
     ['as in chat completions', { type: 'function', function: spoken }],
     ['as in Messages', { name: 'a', description: 'Does it.', input_schema: { type: 'object' } }],
   ])('written %s', (_how, tool) => {
-    expect(readTools(JSON.stringify([tool]))).toEqual({ tools: [spoken] });
+    expect(readTools(JSON.stringify([tool]))).toEqual([spoken]);
   });
 
   test('none, and the example', () => {
-    expect(readTools(' \n')).toEqual({ tools: [] });
-    expect(readTools(EXAMPLE_TOOLS)).toMatchObject({ tools: [{ name: 'get_weather' }] });
+    expect(readTools(' \n')).toEqual([]);
+    expect(readTools(EXAMPLE_TOOLS)).toMatchObject([{ name: 'get_weather' }]);
   });
 
   test.each([
@@ -279,16 +288,18 @@ describe('tools', () => {
     ['[{"name":"a"},{"name":"with space"}]', 'Tool 2'],
     ['[null]', 'Tool 1'],
   ])('%s cannot be sent', (text, problem) => {
-    expect(readTools(text)).toEqual({ problem: expect.stringContaining(problem) });
+    expect(readTools(text)).toContain(problem);
   });
 });
 
 describe('code', () => {
   const BASE = 'https://llm.example.com';
   const body = { model: 'swift-1', messages: [{ role: 'user', content: "It's" }] };
+  const codeIn = (language: string, format: Settings['format'], sent: object): string =>
+    codeFor(format, { ...sent }, BASE).find(({ id }) => id === language)?.code ?? '';
 
   test('curl survives quotes, in a real shell', async () => {
-    const code = codeFor('curl', 'chat', { ...body, stream: true }, BASE);
+    const code = codeIn('curl', 'chat', { ...body, stream: true });
     const shown = await Bun.$`sh -c ${code.replace('curl', 'printf "%s\\n"')}`.text();
     expect(JSON.parse(shown.slice(shown.indexOf('{')))).toEqual({ ...body, stream: true });
     expect(shown).toStartWith(`-N\n${BASE}/v1/chat/completions\n-H\n`);
@@ -296,7 +307,7 @@ describe('code', () => {
 
   test('Python has its own words for JSON', () => {
     const tricky = { ...body, stream: true, tools: [], stop: null };
-    expect(codeFor('python', 'messages', tricky, BASE)).toBe(`from anthropic import Anthropic
+    expect(codeIn('python', 'messages', tricky)).toBe(`from anthropic import Anthropic
 
 client = Anthropic(base_url="${BASE}", api_key="YOUR_API_KEY")
 answer = client.messages.create(
@@ -318,8 +329,22 @@ for event in answer:
   test('JavaScript of both formats runs as it is', () => {
     const transpiler = new Bun.Transpiler({ loader: 'js' });
     for (const format of ['chat', 'messages'] as const) {
-      const code = codeFor('javascript', format, body, BASE);
+      const code = codeIn('javascript', format, body);
       expect(transpiler.transformSync(code)).toContain('create({');
     }
+  });
+
+  test('the data of images is cut short, and texts are not', () => {
+    const long = 'A'.repeat(500);
+    const text = `"url":"data:image/png;base64,${long}"`;
+    const url = `data:image/png;base64,${long}==`;
+    const source = { type: 'base64', data: long };
+    const content = [{ image_url: { url } }, { source }, { type: 'text', text }];
+    const shown = codeIn('curl', 'chat', { messages: [{ role: 'user', content }] });
+    expect(JSON.parse(shown.slice(shown.indexOf('{'), -1)).messages[0].content).toEqual([
+      { image_url: { url: `data:image/png;base64,${'A'.repeat(24)}…` } },
+      { source: { type: 'base64', data: `${'A'.repeat(24)}…` } },
+      { type: 'text', text },
+    ]);
   });
 });

@@ -44,3 +44,12 @@ export const NO_ANSWER: Answer = {
   bill: undefined,
   problem: undefined,
 };
+
+/** The arguments of a call as a value; undefined if they are no JSON, as in an interrupted call. */
+export function argumentsOf({ arguments: json }: ToolCall): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}

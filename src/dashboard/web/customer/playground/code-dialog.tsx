@@ -8,20 +8,20 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Loaded } from '../../ui/parts.tsx';
 import { useResource } from '../../ui/resource.ts';
 import { CodeTabs } from '../../ui/tabs.tsx';
-import { codeFor, KEY_PLACEHOLDER, LANGUAGES, shortenData } from './code.ts';
-import { requestBody, type Settings, type Turn } from './request.ts';
+import { codeFor, KEY_PLACEHOLDER } from './code.ts';
+import type { RequestBody } from './request.ts';
+import type { Format } from './settings.ts';
 
 export function CodeDialog({
-  settings,
-  turns,
+  format,
+  body,
   onClose,
 }: {
-  readonly settings: Settings;
-  readonly turns: readonly Turn[];
+  readonly format: Format;
+  readonly body: RequestBody;
   readonly onClose: () => void;
 }) {
   const connection = useResource<ConnectionRecord>('/connection');
-  const body = shortenData(requestBody(settings, turns));
   return (
     <Dialog title={t('Request as code')} wide onClose={onClose}>
       <p>
@@ -32,13 +32,7 @@ export function CodeDialog({
       </p>
       <Loaded resource={connection}>
         {({ base_url: baseUrl }) => (
-          <CodeTabs
-            label={t('Language')}
-            tabs={LANGUAGES.map(([id, label]) => ({
-              ...{ id, label },
-              code: codeFor(id, settings.format, body, baseUrl),
-            }))}
-          />
+          <CodeTabs label={t('Language')} tabs={codeFor(format, body, baseUrl)} />
         )}
       </Loaded>
     </Dialog>

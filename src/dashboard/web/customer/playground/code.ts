@@ -1,26 +1,30 @@
-// The playground's request as code: for the shell, and for two SDKs in two languages. The key is a
-// placeholder, because a session has no key.
+// The playground's request as code: for the shell, and for the SDK of its format in two languages. The
+// key is a placeholder, because a session has no key.
 
-import { type Format, PATHS, type RequestBody } from './request.ts';
-
-export const LANGUAGES = [
-  ['curl', 'curl'],
-  ['python', 'Python'],
-  ['javascript', 'JavaScript'],
-] as const;
-
-const WRITERS = { curl, python, javascript } as const;
+import { PATHS, type RequestBody } from './request.ts';
+import type { Format } from './settings.ts';
 
 export const KEY_PLACEHOLDER = 'YOUR_API_KEY';
 
-/** `baseUrl` is without /v1. */
-export function codeFor(
-  language: keyof typeof WRITERS,
-  format: Format,
-  body: RequestBody,
-  baseUrl: string,
-): string {
-  return WRITERS[language](format, body, baseUrl);
+const SDKS = {
+  chat: {
+    ...{ python: 'openai', javascript: 'openai', client: 'OpenAI' },
+    ...{ base: '/v1', method: 'chat.completions.create' },
+  },
+  messages: {
+    ...{ python: 'anthropic', javascript: '@anthropic-ai/sdk', client: 'Anthropic' },
+    ...{ base: '', method: 'messages.create' },
+  },
+} as const;
+
+/** The data of images is cut short. `baseUrl` is without /v1. */
+export function codeFor(format: Format, body: RequestBody, baseUrl: string) {
+  const short = shortenData(body);
+  return [
+    { id: 'curl', label: 'curl', code: curl(format, short, baseUrl) },
+    { id: 'python', label: 'Python', code: python(format, short, baseUrl) },
+    { id: 'javascript', label: 'JavaScript', code: javascript(format, short, baseUrl) },
+  ] as const;
 }
 
 function curl(format: Format, body: RequestBody, baseUrl: string): string {
@@ -34,42 +38,26 @@ function curl(format: Format, body: RequestBody, baseUrl: string): string {
 }
 
 function python(format: Format, body: RequestBody, baseUrl: string): string {
+  const { python: module, client, base, method } = SDKS[format];
   const members = Object.entries(body).map(
     ([name, value]) => `    ${name}=${pythonLiteral(value, '    ')},\n`,
   );
-  const call = `(\n${members.join('')})`;
-  const streamed = body['stream'] === true;
-  const shown = streamed ? 'for event in answer:\n    print(event)' : 'print(answer)';
-  return format === 'chat'
-    ? `from openai import OpenAI
+  return `from ${module} import ${client}
 
-client = OpenAI(base_url="${baseUrl}/v1", api_key="${KEY_PLACEHOLDER}")
-answer = client.chat.completions.create${call}
-${shown}`
-    : `from anthropic import Anthropic
-
-client = Anthropic(base_url="${baseUrl}", api_key="${KEY_PLACEHOLDER}")
-answer = client.messages.create${call}
-${shown}`;
+client = ${client}(base_url="${baseUrl}${base}", api_key="${KEY_PLACEHOLDER}")
+answer = client.${method}(
+${members.join('')})
+${body['stream'] === true ? 'for event in answer:\n    print(event)' : 'print(answer)'}`;
 }
 
 function javascript(format: Format, body: RequestBody, baseUrl: string): string {
-  const json = JSON.stringify(body, null, 2);
-  const shown =
-    body['stream'] === true
-      ? 'for await (const event of answer) console.log(event);'
-      : 'console.log(answer);';
-  return format === 'chat'
-    ? `import OpenAI from 'openai';
+  const { javascript: module, client, base, method } = SDKS[format];
+  const each = 'for await (const event of answer) console.log(event);';
+  return `import ${client} from '${module}';
 
-const client = new OpenAI({ baseURL: '${baseUrl}/v1', apiKey: '${KEY_PLACEHOLDER}' });
-const answer = await client.chat.completions.create(${json});
-${shown}`
-    : `import Anthropic from '@anthropic-ai/sdk';
-
-const client = new Anthropic({ baseURL: '${baseUrl}', apiKey: '${KEY_PLACEHOLDER}' });
-const answer = await client.messages.create(${json});
-${shown}`;
+const client = new ${client}({ baseURL: '${baseUrl}${base}', apiKey: '${KEY_PLACEHOLDER}' });
+const answer = await client.${method}(${JSON.stringify(body, null, 2)});
+${body['stream'] === true ? each : 'console.log(answer);'}`;
 }
 
 /** A JSON value as a Python literal. */
@@ -87,16 +75,11 @@ function pythonLiteral(value: unknown, indent: string): string {
   return lines.length === 0 ? `${open}${close}` : `${open}\n${lines.join('')}${indent}${close}`;
 }
 
-const DATA_SHOWN = 24;
-
-/** The data of images would fill the page: its beginning stands for it. */
-export function shortenData(body: RequestBody): RequestBody {
-  const text = JSON.stringify(body, (name, value: unknown) => {
-    const start = name === 'url' ? String(value).indexOf(',') + 1 : 0;
-    const isData = (name === 'data' || start > 0) && typeof value === 'string';
-    return isData && value.length > start + DATA_SHOWN
-      ? `${value.slice(0, start + DATA_SHOWN)}…`
-      : value;
-  });
+/** The data of images would fill the page: its beginning stands for it. Texts have no bare quotes. */
+function shortenData(body: RequestBody): RequestBody {
+  const text = JSON.stringify(body).replaceAll(
+    /("(?:url":"data:[^,"]*,|data":")[A-Za-z0-9+/]{24})[A-Za-z0-9+/]+=*"/g,
+    '$1…"',
+  );
   return JSON.parse(text) as RequestBody;
 }

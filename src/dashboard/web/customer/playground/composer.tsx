@@ -6,45 +6,31 @@ import { Button } from '../../ui/button.tsx';
 import { TextArea } from '../../ui/field.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { sendsOnEnter } from './keys.ts';
-import { PICTURE_TYPES, PICTURES_MAX, type Picture } from './picture.ts';
 import { Pictures } from './picture-view.tsx';
-import { readPicture } from './pictures.ts';
+import { PICTURE_TYPES, PICTURES_MAX, readPicture } from './pictures.ts';
+import type { Picture } from './request.ts';
+import { changeMessage, message } from './state.ts';
 
 export function Composer({
-  text,
-  pictures,
   takesPictures,
   isRunning,
-  onInput,
-  onPictures,
   onSend,
   onStop,
 }: {
-  readonly text: string;
-  readonly pictures: readonly Picture[];
   /** Whether all chosen models see images. */
   readonly takesPictures: boolean;
   readonly isRunning: boolean;
-  readonly onInput: (text: string) => void;
-  /** `change` gets the images of the moment: more may have come while one was read. */
-  readonly onPictures: (change: (now: readonly Picture[]) => readonly Picture[]) => void;
   readonly onSend: () => void;
   readonly onStop: () => void;
 }) {
   const file = useRef<HTMLInputElement>(null);
+  const { text, pictures } = message.value;
   const send = (): void => {
     if (!isRunning && (text.trim() !== '' || pictures.length > 0)) onSend();
   };
-  const attach = async (files: Iterable<File>): Promise<void> => {
-    if (!takesPictures) {
-      toast(t('This model does not take images.'));
-      return;
-    }
-    for (const each of files) {
-      const read = await readPicture(each);
-      if (typeof read === 'string') toast(read);
-      else onPictures((now) => withPicture(now, read));
-    }
+  const attach = (files: FileList | null | undefined): void => {
+    if (takesPictures) void addPictures([...(files ?? [])]);
+    else toast(t('This model does not take images.'));
   };
   return (
     <form
@@ -56,26 +42,25 @@ export function Composer({
       onDragOver={(event) => event.preventDefault()}
       onDrop={(event) => {
         event.preventDefault();
-        void attach(event.dataTransfer?.files ?? []);
+        attach(event.dataTransfer?.files);
       }}
     >
       <TextArea
         label={t('Message')}
         rows={3}
         value={text}
-        onInput={onInput}
+        onInput={(typed) => changeMessage({ text: typed })}
         onKeyDown={sendsOnEnter(send)}
         onPaste={(event) => {
-          const files = [...(event.clipboardData?.files ?? [])];
-          if (files.length === 0) return;
+          if (!event.clipboardData?.files.length) return;
           event.preventDefault();
-          void attach(files);
+          attach(event.clipboardData.files);
         }}
         hint={t('Enter sends, Shift+Enter starts a new line.')}
       />
       <Pictures
         pictures={pictures}
-        onRemove={(index) => onPictures((now) => now.toSpliced(index, 1))}
+        onRemove={(index) => changeMessage({ pictures: pictures.toSpliced(index, 1) })}
       />
       <div class="actions">
         {takesPictures && (
@@ -89,8 +74,7 @@ export function Composer({
               accept={PICTURE_TYPES.join(',')}
               multiple
               onChange={(event) => {
-                const { files } = event.currentTarget;
-                void attach([...(files ?? [])]);
+                attach(event.currentTarget.files);
                 event.currentTarget.value = '';
               }}
             />
@@ -106,8 +90,16 @@ export function Composer({
   );
 }
 
-function withPicture(now: readonly Picture[], picture: Picture): readonly Picture[] {
-  if (now.length < PICTURES_MAX) return [...now, picture];
-  toast(t('A message can have at most {max} images.', { max: String(PICTURES_MAX) }));
-  return now;
+async function addPictures(files: readonly File[]): Promise<void> {
+  for (const file of files) {
+    const read = await readPicture(file);
+    if (typeof read === 'string') toast(read);
+    else addPicture(read);
+  }
+}
+
+function addPicture(picture: Picture): void {
+  const { pictures } = message.value;
+  if (pictures.length < PICTURES_MAX) changeMessage({ pictures: [...pictures, picture] });
+  else toast(t('A message can have at most {max} images.', { max: String(PICTURES_MAX) }));
 }

@@ -2,7 +2,8 @@
 // and without API keys.
 
 import { readStoredJson, store } from '../../ui/stored.ts';
-import type { Format, Turn } from './request.ts';
+import type { Turn } from './request.ts';
+import type { Format } from './settings.ts';
 
 export type LastConversation = {
   readonly format: Format;
@@ -29,7 +30,7 @@ export function storeLastConversation(account: string, { format, lanes }: LastCo
 
 /** Images are too large to be stored. */
 function withoutData(turn: Turn): Turn {
-  if (turn.kind !== 'user' || turn.pictures === undefined) return turn;
+  if (turn.kind !== 'user') return turn;
   return { ...turn, pictures: turn.pictures.map((picture) => ({ ...picture, data: '' })) };
 }
 

@@ -1,7 +1,7 @@
 // The playground: a conversation with one model or two beside each other, in either wire format, charged
 // like any other request.
 
-import { useMemo, useState } from 'preact/hooks';
+import { useMemo, useRef, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import type { CustomerModelRecord, ModelListRecord } from '../../../records/model.ts';
 import { t } from '../../text/t.ts';
@@ -11,11 +11,18 @@ import { useResource } from '../../ui/resource.ts';
 import { toast } from '../../ui/toast.tsx';
 import { CodeDialog } from './code-dialog.tsx';
 import { Composer } from './composer.tsx';
-import { type DraftField, readDraft } from './draft.ts';
-import { LaneView } from './lane.tsx';
-import { openCalls, requestBody, type Settings, type Turn } from './request.ts';
-import { SettingsCard } from './settings.tsx';
-import { changeDraft, draft, LANES, type Lane, pictures, restoreLast, startNew } from './state.ts';
+import { type Lane, LaneView } from './lane-view.tsx';
+import { openCalls, requestBody, type Turn, turnsBefore } from './request.ts';
+import { SettingsCard } from './settings-card.tsx';
+import {
+  changeSettings,
+  conversations,
+  message,
+  NO_MESSAGE,
+  restoreLast,
+  settings,
+  startNew,
+} from './state.ts';
 
 /** The limit of a request body. */
 const BODY_BYTES_MAX = 2_000_000;
@@ -32,7 +39,10 @@ export function View() {
 }
 
 function Playground({ models }: { readonly models: readonly CustomerModelRecord[] }) {
-  const model = models.find(({ id }) => id === draft.value.model) ?? models[0];
+  const [showsCode, setShowsCode] = useState(false);
+  const form = useRef<HTMLFormElement>(null);
+  const find = (slug: string) => models.find(({ id }) => id === slug);
+  const model = find(settings.value.model) ?? models[0];
   if (model === undefined) {
     return (
       <Page title={t('Playground')}>
@@ -45,60 +55,41 @@ function Playground({ models }: { readonly models: readonly CustomerModelRecord[
       </Page>
     );
   }
-  const other = models.find(({ id }) => id === draft.value.other);
-  return <Table models={models} model={model} other={other} />;
-}
-
-/** A conversation and the model that answers in it. */
-type Seat = {
-  readonly lane: Lane;
-  readonly model: CustomerModelRecord;
-  readonly read: ReturnType<typeof readDraft>;
-};
-
-function Table({
-  models,
-  model,
-  other,
-}: {
-  readonly models: readonly CustomerModelRecord[];
-  readonly model: CustomerModelRecord;
-  readonly other: CustomerModelRecord | undefined;
-}) {
-  const [showsCode, setShowsCode] = useState(false);
-  const seats: readonly Seat[] = (other === undefined ? [model] : [model, other]).map(
-    (each, index) => ({
-      lane: LANES[index === 0 ? 0 : 1],
-      model: each,
-      read: readDraft(draft.value, each),
-    }),
+  const lanes: readonly Lane[] = conversations.flatMap((conversation, index) => {
+    const asked = index === 0 ? model : find(settings.value.other);
+    return asked === undefined ? [] : { conversation, model: asked };
+  });
+  const isRunning = lanes.some(({ conversation }) => conversation.running.value !== undefined);
+  const isCalling = lanes.some(
+    ({ conversation }) => openCalls(conversation.turns.value).length > 0,
   );
-  const [first] = seats;
-  const isRunning = seats.some(({ lane }) => lane.running.value !== undefined);
-  const isCalling = seats.some(({ lane }) => openCalls(lane.turns.value).length > 0);
-  const { text } = draft.value;
 
-  const send = (): void => {
-    const checked = seats.map(({ lane, read }) => ({
-      lane,
-      settings: settingsFor(read, [...lane.turns.value, written()]),
-    }));
-    if (checked.some(({ settings }) => settings === undefined)) return;
-    changeDraft({ text: '', model: model.id });
-    for (const { lane, settings } of checked) {
-      lane.say(text, pictures.value);
-      if (settings) run(lane, settings);
+  /** Sends the turns of each lane, unless one of them cannot be sent. */
+  const run = (asked: readonly Lane[], turnsOf: (lane: Lane) => readonly Turn[]): boolean => {
+    if (!isValid(form.current)) return false;
+    const requests = asked.map((lane) => {
+      const turns = turnsOf(lane);
+      return { ...lane, turns, body: requestBody(settings.value, lane.model, turns) };
+    });
+    if (requests.some(({ body }) => isTooLong(body))) return false;
+    for (const { conversation, turns, body } of requests) {
+      void conversation.run(turns, settings.value.format, body);
     }
-    pictures.value = [];
+    return true;
   };
-  const edit = (lane: Lane, index: number): void => {
-    const turns = lane.turns.value;
+  const send = (): void => {
+    changeSettings({ model: model.id });
+    const isSent = run(lanes, ({ conversation }) => [...conversation.turns.value, message.value]);
+    if (isSent) message.value = NO_MESSAGE;
+  };
+  const edit = (turns: readonly Turn[], index: number): void => {
     const turn = turns[index];
     if (turn?.kind !== 'user') return;
+    message.value = { ...turn, pictures: turn.pictures.filter(({ data }) => data !== '') };
     const place = turns.slice(0, index).filter(({ kind }) => kind === 'user').length;
-    for (const seat of seats) seat.lane.rewind(userTurn(seat.lane.turns.value, place));
-    changeDraft({ text: turn.text });
-    pictures.value = (turn.pictures ?? []).filter(({ data }) => data !== '');
+    for (const { conversation } of lanes) {
+      conversation.load(turnsBefore(conversation.turns.value, place));
+    }
   };
 
   return (
@@ -114,44 +105,36 @@ function Table({
     >
       <div class="playground">
         <div class="stack">
-          <div class={seats.length > 1 ? 'lanes' : undefined}>
-            {seats.map((seat) => (
+          <div class={lanes.length > 1 ? 'lanes' : undefined}>
+            {lanes.map((lane, index) => (
               <LaneView
-                key={seat.lane === LANES[0] ? 'one' : 'two'}
-                lane={seat.lane}
-                model={seat.model}
-                isCompared={seats.length > 1}
-                onRun={() => {
-                  const settings = settingsFor(seat.read, seat.lane.turns.value);
-                  if (settings) run(seat.lane, settings);
-                }}
-                onEdit={(index) => edit(seat.lane, index)}
+                key={index}
+                lane={lane}
+                isCompared={lanes.length > 1}
+                onRun={(turns) => run([lane], () => turns)}
+                onEdit={(at) => edit(lane.conversation.turns.value, at)}
               />
             ))}
           </div>
           {!isCalling && (
             <Composer
-              text={text}
-              pictures={pictures.value}
-              takesPictures={seats.every((seat) => seat.model.features.vision)}
+              takesPictures={lanes.every((lane) => lane.model.features.vision)}
               isRunning={isRunning}
-              onInput={(typed) => changeDraft({ text: typed })}
-              onPictures={(change) => {
-                pictures.value = change(pictures.value);
-              }}
               onSend={send}
               onStop={() => {
-                for (const { lane } of seats) lane.stop();
+                for (const { conversation } of lanes) conversation.stop();
               }}
             />
           )}
         </div>
-        <SettingsCard models={models} model={model} problems={problemsOf(seats)} />
+        <form ref={form} onSubmit={(event) => event.preventDefault()}>
+          <SettingsCard models={models} model={model} />
+        </form>
       </div>
-      {showsCode && first !== undefined && 'settings' in first.read && (
+      {showsCode && (
         <CodeDialog
-          settings={first.read.settings}
-          turns={turnsOfCode(first.lane.turns.value)}
+          format={settings.value.format}
+          body={requestBody(settings.value, model, turnsOfCode())}
           onClose={() => setShowsCode(false)}
         />
       )}
@@ -159,41 +142,27 @@ function Table({
   );
 }
 
-function written(): Turn {
-  return { kind: 'user', text: draft.value.text, pictures: pictures.value };
+/** If the settings are not valid, the user sees where. */
+function isValid(form: HTMLFormElement | null): boolean {
+  const invalid = form?.querySelector<HTMLElement>(':invalid, [aria-invalid="true"]');
+  if (!invalid) return true;
+  toast(t('Some settings are not valid. Correct them first.'));
+  invalid.focus();
+  form?.reportValidity();
+  return false;
 }
 
-function run(lane: Lane, settings: Settings): void {
-  void lane.run(settings.format, requestBody(settings, lane.turns.value));
+function isTooLong(body: object): boolean {
+  const isLong = new Blob([JSON.stringify(body)]).size > BODY_BYTES_MAX;
+  if (isLong) toast(t('The conversation exceeds 2 MB. Start a new one, or leave out images.'));
+  return isLong;
 }
 
-/** Undefined, with the reason shown, if the request cannot be sent. */
-function settingsFor(read: Seat['read'], turns: readonly Turn[]): Settings | undefined {
-  if (!('settings' in read)) {
-    toast(t('Some settings are not valid. Correct them first.'));
-    return undefined;
-  }
-  const { length } = new TextEncoder().encode(JSON.stringify(requestBody(read.settings, turns)));
-  if (length <= BODY_BYTES_MAX) return read.settings;
-  toast(t('The conversation exceeds 2 MB. Start a new one, or leave out images.'));
-  return undefined;
-}
-
-function problemsOf(seats: readonly Seat[]): Partial<Readonly<Record<DraftField, string>>> {
-  const [one = {}, two = {}] = seats.map(({ read }) => ('problems' in read ? read.problems : {}));
-  return { ...two, ...one };
-}
-
-/** The index of the user's turn with this number, or the end. */
-function userTurn(turns: readonly Turn[], place: number): number {
-  const indexes = turns.flatMap(({ kind }, index) => (kind === 'user' ? index : []));
-  return indexes[place] ?? turns.length;
-}
-
-/** The turns of the next request, or of the last one if no new turn is written. */
-function turnsOfCode(turns: readonly Turn[]): readonly Turn[] {
-  const isWritten = draft.value.text.trim() !== '' || pictures.value.length > 0;
-  if (isWritten) return [...turns, written()];
+/** The turns of the next request, or of the last one if no new message is written. */
+function turnsOfCode(): readonly Turn[] {
+  const turns = conversations[0]?.turns.value ?? [];
+  const { text, pictures } = message.value;
+  if (text.trim() !== '' || pictures.length > 0) return [...turns, message.value];
   const last = turns.findLastIndex(({ kind }) => kind !== 'assistant');
-  return last < 0 ? [{ kind: 'user', text: 'Hello!' }] : turns.slice(0, last + 1);
+  return last < 0 ? [{ ...NO_MESSAGE, text: 'Hello!' }] : turns.slice(0, last + 1);
 }

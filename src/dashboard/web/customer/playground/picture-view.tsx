@@ -2,8 +2,8 @@
 
 import { useEffect, useRef } from 'preact/hooks';
 import { t } from '../../text/t.ts';
-import type { Picture } from './picture.ts';
 import { drawPicture } from './pictures.ts';
+import type { Picture } from './request.ts';
 
 const PREVIEW_PIXELS = 160;
 
@@ -41,18 +41,10 @@ export function Pictures({
 }
 
 function Preview({ picture }: { readonly picture: Picture }) {
+  const { name } = picture;
   const canvas = useRef<HTMLCanvasElement>(null);
   useEffect(() => {
-    if (canvas.current) void drawPicture(canvas.current, picture);
+    if (canvas.current) void drawPicture(canvas.current, picture, PREVIEW_PIXELS);
   }, [picture]);
-  return (
-    <canvas
-      ref={canvas}
-      role="img"
-      aria-label={picture.name}
-      title={picture.name}
-      width={PREVIEW_PIXELS}
-      height={PREVIEW_PIXELS}
-    />
-  );
+  return <canvas ref={canvas} role="img" aria-label={name} title={name} />;
 }

@@ -2,7 +2,12 @@
 // that the page needs no right to show images of its own.
 
 import { t } from '../../text/t.ts';
-import { PICTURE_TYPES, type Picture } from './picture.ts';
+import type { Picture } from './request.ts';
+
+export const PICTURE_TYPES = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'];
+
+/** Of one message. */
+export const PICTURES_MAX = 4;
 
 const FILE_BYTES_MAX = 20_000_000;
 /** Four of them fit into a request of 2 MB. */
@@ -26,12 +31,16 @@ export async function readPicture(file: File): Promise<Picture | string> {
   }
 }
 
-/** Draws the image into the canvas. An unreadable one leaves it empty. */
-export async function drawPicture(canvas: HTMLCanvasElement, picture: Picture): Promise<void> {
+/** Draws the image at most `side` wide and high. An unreadable one leaves the canvas empty. */
+export async function drawPicture(
+  canvas: HTMLCanvasElement,
+  picture: Picture,
+  side: number,
+): Promise<void> {
   try {
     const bytes = Uint8Array.from(atob(picture.data), (character) => character.charCodeAt(0));
     const bitmap = await createImageBitmap(new Blob([bytes], { type: picture.type }));
-    draw(canvas, bitmap, Math.max(canvas.width, canvas.height));
+    draw(canvas, bitmap, side);
     bitmap.close();
   } catch {
     // The label says which image it is.

@@ -1,17 +1,30 @@
 // Builds the playground's request in the chosen format. Pure, so that the code shown is the request
 // sent.
 
-import type { Answer, ToolCall } from './answer.ts';
-import type { Picture } from './picture.ts';
-import type { Tool } from './tools.ts';
-
-export type Format = 'chat' | 'messages';
+import { type Answer, argumentsOf, type ToolCall } from './answer.ts';
+import { type Model, type ParameterValues, parameterValues, type Settings } from './settings.ts';
+import { chosenTool, readTools, type Tool, toolChoices } from './tools.ts';
 
 /** Below the base URL of the API and of the playground. */
 export const PATHS = { chat: '/chat/completions', messages: '/messages' } as const;
 
+/** An image of a message. */
+export type Picture = {
+  readonly name: string;
+  /** The media type. */
+  readonly type: string;
+  /** Base64; empty if the image was not kept over a reload. */
+  readonly data: string;
+};
+
+export type UserTurn = {
+  readonly kind: 'user';
+  readonly text: string;
+  readonly pictures: readonly Picture[];
+};
+
 export type Turn =
-  | { readonly kind: 'user'; readonly text: string; readonly pictures?: readonly Picture[] }
+  | UserTurn
   | { readonly kind: 'assistant'; readonly answer: Answer; readonly facts: Facts }
   /** The result that the user wrote for a tool call. */
   | { readonly kind: 'tool'; readonly callId: string; readonly text: string };
@@ -30,41 +43,32 @@ export type Facts = {
   readonly end: 'complete' | 'stopped' | 'failed';
 };
 
-export type NumberName =
-  | 'temperature'
-  | 'topP'
-  | 'frequencyPenalty'
-  | 'presencePenalty'
-  | 'maxTokens'
-  | 'thinkingBudget';
-
-/** Undefined and empty values leave the choice to the model. */
-export type Settings = Readonly<Partial<Record<NumberName, number | undefined>>> & {
-  readonly format: Format;
-  readonly model: string;
-  readonly system: string;
-  readonly stop: readonly string[];
-  /** `reasoning_effort`, of chat completions. */
-  readonly reasoning: string;
-  /** `thinking.type`. */
-  readonly thinking: string;
-  /** `response_format.type`, of chat completions. */
-  readonly answerFormat: string;
-  readonly tools: readonly Tool[];
-  /** `auto`, `none`, `required`, or `tool:` and its name. */
-  readonly toolChoice: string;
-  readonly user: string;
-  readonly stream: boolean;
-};
-
 export type RequestBody = Readonly<Record<string, unknown>>;
 
-/** The Messages format requires `max_tokens` in every request. */
-export const MESSAGES_MAX_TOKENS = 4_096;
+/** What both formats write in their own way. */
+type Parts = {
+  readonly turns: readonly Turn[];
+  readonly system: string | undefined;
+  readonly parameters: ParameterValues;
+  readonly tools: readonly Tool[];
+  /** Undefined: left to the model. */
+  readonly toolChoice: string | undefined;
+};
 
-export function requestBody(settings: Settings, turns: readonly Turn[]): RequestBody {
-  const sent = turns.filter(isSent);
-  return settings.format === 'chat' ? chatBody(settings, sent) : messagesBody(settings, sent);
+/** Tools that cannot be read are left out, and a choice among them with them. */
+export function requestBody(settings: Settings, model: Model, turns: readonly Turn[]): RequestBody {
+  const { format, system, toolChoice, stream } = settings;
+  const read = model.features.tools ? readTools(settings.tools) : [];
+  const tools = typeof read === 'string' ? [] : read;
+  const write = format === 'chat' ? chatBody : messagesBody;
+  const parts = write({
+    turns: turns.filter(isSent),
+    system: system.trim() === '' ? undefined : system,
+    parameters: parameterValues(settings, model),
+    tools,
+    toolChoice: toolChoices(tools).find((choice) => choice === toolChoice),
+  });
+  return present({ model: model.id, ...parts, stream: stream || undefined });
 }
 
 /** A message that another one follows was never answered: it is not sent again. */
@@ -72,112 +76,78 @@ export function isSent({ kind }: Turn, index: number, turns: readonly Turn[]): b
   return kind !== 'user' || turns[index + 1]?.kind !== 'user';
 }
 
-function chatBody(settings: Settings, turns: readonly Turn[]): RequestBody {
-  const { system, reasoning, thinking, answerFormat, tools, toolChoice, stop } = settings;
-  return present({
-    model: settings.model,
-    messages: [
-      ...(system.trim() === '' ? [] : [{ role: 'system', content: system }]),
-      ...turns.map(chatMessage),
-    ],
-    max_tokens: settings.maxTokens,
-    temperature: settings.temperature,
-    top_p: settings.topP,
-    frequency_penalty: settings.frequencyPenalty,
-    presence_penalty: settings.presencePenalty,
-    stop: stop.length === 0 ? undefined : stop,
-    reasoning_effort: reasoning || undefined,
-    thinking: thinking === '' ? undefined : { type: thinking },
-    response_format: answerFormat === '' ? undefined : { type: answerFormat },
-    ...(tools.length === 0
-      ? {}
-      : {
-          tools: tools.map((tool) => ({ type: 'function', function: present(tool) })),
-          tool_choice: chatChoice(toolChoice),
-        }),
-    user: settings.user || undefined,
-    stream: settings.stream || undefined,
-  });
-}
-
-function chatChoice(choice: string): unknown {
-  const name = toolOf(choice);
-  return name === undefined ? choice || undefined : { type: 'function', function: { name } };
-}
-
-function toolOf(choice: string): string | undefined {
-  return choice.startsWith('tool:') ? choice.slice(5) : undefined;
+function chatBody({ turns, system, parameters, tools, toolChoice }: Parts): RequestBody {
+  const { thinking, response_format: answerFormat, ...same } = parameters;
+  const messages = turns.map(chatMessage);
+  const name = chosenTool(toolChoice);
+  return {
+    messages: system ? [{ role: 'system', content: system }, ...messages] : messages,
+    ...same,
+    thinking: thinking && { type: thinking },
+    response_format: answerFormat && { type: answerFormat },
+    ...(tools.length > 0 && {
+      tools: tools.map((tool) => ({ type: 'function', function: present(tool) })),
+      tool_choice: name ? { type: 'function', function: { name } } : toolChoice,
+    }),
+  };
 }
 
 function chatMessage(turn: Turn): RequestBody {
+  if (turn.kind === 'tool') return { role: 'tool', tool_call_id: turn.callId, content: turn.text };
   if (turn.kind === 'user') {
-    const pictures = sentPictures(turn);
-    if (pictures.length === 0) return { role: 'user', content: turn.text };
-    const images = pictures.map(({ type, data }) => ({
+    const images = sentPictures(turn).map(({ type, data }) => ({
       type: 'image_url',
       image_url: { url: `data:${type};base64,${data}` },
     }));
-    return { role: 'user', content: [...images, ...textParts(turn.text)] };
+    return { role: 'user', content: withImages(images, turn.text) };
   }
-  if (turn.kind === 'tool') return { role: 'tool', tool_call_id: turn.callId, content: turn.text };
   const { text, reasoning, calls } = turn.answer;
   if (calls.length === 0) return { role: 'assistant', content: text };
   return present({
     role: 'assistant',
-    content: text === '' ? null : text,
+    content: text || null,
     // A model needs its own reasoning back while it uses tools.
-    reasoning_content: reasoning === '' ? undefined : reasoning,
+    reasoning_content: reasoning || undefined,
     tool_calls: calls.map(({ id, name, arguments: json }) => ({
       id,
       type: 'function',
-      function: { name, arguments: json === '' ? '{}' : json },
+      function: { name, arguments: json || '{}' },
     })),
   });
 }
 
 /** Images that were not kept over a reload cannot be sent. */
-function sentPictures({ pictures = [] }: Extract<Turn, { kind: 'user' }>): readonly Picture[] {
+function sentPictures({ pictures }: UserTurn): readonly Picture[] {
   return pictures.filter(({ data }) => data !== '');
+}
+
+function withImages(images: readonly object[], text: string): string | readonly object[] {
+  return images.length === 0 ? text : [...images, ...textParts(text)];
 }
 
 function textParts(text: string): readonly object[] {
   return text === '' ? [] : [{ type: 'text', text }];
 }
 
-function messagesBody(settings: Settings, turns: readonly Turn[]): RequestBody {
-  const { system, thinking, thinkingBudget, tools, toolChoice, stop, user } = settings;
-  return present({
-    model: settings.model,
-    max_tokens: settings.maxTokens ?? MESSAGES_MAX_TOKENS,
-    system: system.trim() === '' ? undefined : system,
+function messagesBody({ turns, system, parameters, tools, toolChoice }: Parts): RequestBody {
+  const { stop, thinking: type, budget_tokens: budget, user, ...same } = parameters;
+  const name = chosenTool(toolChoice);
+  return {
+    ...same,
+    system,
     messages: turns.reduce(addMessage, []),
-    temperature: settings.temperature,
-    top_p: settings.topP,
-    stop_sequences: stop.length === 0 ? undefined : stop,
-    thinking:
-      thinking === ''
-        ? undefined
-        : present({
-            type: thinking,
-            budget_tokens: thinking === 'enabled' ? thinkingBudget : undefined,
-          }),
-    ...(tools.length === 0
-      ? {}
-      : { tools: tools.map(messagesTool), tool_choice: messagesChoice(toolChoice) }),
-    metadata: user === '' ? undefined : { user_id: user },
-    stream: settings.stream || undefined,
-  });
-}
-
-function messagesChoice(choice: string): unknown {
-  if (choice === '') return undefined;
-  const name = toolOf(choice);
-  if (name !== undefined) return { type: 'tool', name };
-  return { type: choice === 'required' ? 'any' : choice };
-}
-
-function messagesTool({ name, description, parameters }: Tool): RequestBody {
-  return present({ name, description, input_schema: parameters });
+    stop_sequences: stop,
+    thinking: type && present({ type, budget_tokens: type === 'enabled' ? budget : undefined }),
+    ...(tools.length > 0 && {
+      tools: tools.map(({ parameters: schema, ...tool }) =>
+        present({ ...tool, input_schema: schema }),
+      ),
+      tool_choice: name
+        ? { type: 'tool', name }
+        : toolChoice && { type: toolChoice === 'required' ? 'any' : toolChoice },
+    }),
+    metadata: user && { user_id: user },
+  };
 }
 
 type Message = {
@@ -186,15 +156,13 @@ type Message = {
 };
 
 /** The results of all calls of a turn are sent in one message. */
-function addMessage(messages: Message[], turn: Turn): Message[] {
+function addMessage(messages: readonly Message[], turn: Turn): readonly Message[] {
   if (turn.kind === 'user') {
-    const pictures = sentPictures(turn);
-    const images = pictures.map(({ type, data }) => ({
+    const images = sentPictures(turn).map(({ type, data }) => ({
       type: 'image',
       source: { type: 'base64', media_type: type, data },
     }));
-    const content = images.length === 0 ? turn.text : [...images, ...textParts(turn.text)];
-    return [...messages, { role: 'user', content }];
+    return [...messages, { role: 'user', content: withImages(images, turn.text) }];
   }
   if (turn.kind === 'assistant') return [...messages, assistantMessage(turn.answer)];
   const result = { type: 'tool_result', tool_use_id: turn.callId, content: turn.text };
@@ -213,21 +181,12 @@ function assistantMessage({ text, reasoning, signature, calls }: Answer): Messag
     content: [
       ...(reasoning === '' || signature === '' ? [] : [thinking]),
       ...textParts(text),
-      ...calls.map(({ id, name, arguments: json }) => ({
-        ...{ type: 'tool_use', id, name },
-        input: parseInput(json),
+      ...calls.map((call) => ({
+        ...{ type: 'tool_use', id: call.id, name: call.name },
+        input: argumentsOf(call) ?? {},
       })),
     ],
   };
-}
-
-/** An interrupted call has invalid arguments; the format requires an object. */
-function parseInput(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return {};
-  }
 }
 
 /** The calls of the last answer without a result. */
@@ -239,6 +198,13 @@ export function openCalls(turns: readonly Turn[]): readonly ToolCall[] {
     .slice(asked + 1)
     .flatMap((each) => (each.kind === 'tool' ? each.callId : []));
   return turn.answer.calls.filter(({ id }) => !answered.includes(id));
+}
+
+/** The turns before the user's message with this number. */
+export function turnsBefore(turns: readonly Turn[], place: number): readonly Turn[] {
+  const messages = turns.filter(({ kind }) => kind === 'user');
+  const message = messages[place];
+  return message === undefined ? turns : turns.slice(0, turns.indexOf(message));
 }
 
 /** Drops members that are undefined. */

@@ -1,17 +1,17 @@
-// The state of the playground while the application is open: what is typed, and one conversation for
-// each of the compared models. The conversations are stored in the browser after each change.
+// The state of the playground while the application is open: the settings, the message that is being
+// written, and a conversation with each of the compared models.
 
-import { batch, effect, signal } from '@preact/signals';
+import { effect, signal } from '@preact/signals';
 import { ApiError, request } from '../../ui/api.ts';
 import { session } from '../../ui/session.ts';
 import { createConversation } from './conversation.ts';
-import { type Draft, EMPTY_DRAFT } from './draft.ts';
 import { readLastConversation, storeLastConversation } from './last-conversation.ts';
-import type { Picture } from './picture.ts';
 import { refusalInWords } from './refusal.ts';
-import { PATHS } from './request.ts';
+import { PATHS, type UserTurn } from './request.ts';
+import { NO_SETTINGS, type Settings } from './settings.ts';
 
-const createLane = () =>
+/** The second one is used only while two models are compared. */
+export const conversations = [0, 1].map(() =>
   createConversation({
     send: (format, body, signal) => request('POST', `/playground${PATHS[format]}`, body, signal),
     refusalOf(error) {
@@ -21,16 +21,22 @@ const createLane = () =>
       return { message, code, param, request_id: requestId };
     },
     now: () => performance.now(),
-  });
+  }),
+);
 
-export type Lane = ReturnType<typeof createLane>;
+export const settings = signal(NO_SETTINGS);
 
-/** The second one answers only while two models are compared. */
-export const LANES: readonly [Lane, Lane] = [createLane(), createLane()];
+export function changeSettings(more: Partial<Settings>): void {
+  settings.value = { ...settings.value, ...more };
+}
 
-export const draft = signal<Draft>(EMPTY_DRAFT);
-/** Of the message that is being written. */
-export const pictures = signal<readonly Picture[]>([]);
+export const NO_MESSAGE: UserTurn = { kind: 'user', text: '', pictures: [] };
+
+export const message = signal(NO_MESSAGE);
+
+export function changeMessage(more: Partial<UserTurn>): void {
+  message.value = { ...message.value, ...more };
+}
 
 let isRestored = false;
 
@@ -42,25 +48,17 @@ export function restoreLast(): void {
   const last = readLastConversation(account);
   if (last !== undefined) {
     const [one, two] = last.lanes;
-    changeDraft({ format: last.format, model: one?.model ?? '', other: two?.model ?? '' });
-    for (const [index, { turns }] of last.lanes.entries()) LANES[index]?.load(turns);
+    changeSettings({ format: last.format, model: one?.model ?? '', other: two?.model ?? '' });
+    for (const [index, { turns }] of last.lanes.entries()) conversations[index]?.load(turns);
   }
   effect(() => {
-    const shown = LANES.map(({ turns }) => turns.value);
-    const { format, model, other } = draft.peek();
+    const shown = conversations.map(({ turns }) => turns.value);
+    const { format, model, other } = settings.peek();
     const lanes = [model, other].map((each, index) => ({ model: each, turns: shown[index] ?? [] }));
     storeLastConversation(account, { format, lanes });
   });
 }
 
-/** The formats have different parameters. */
-export function changeDraft(more: Partial<Draft>): void {
-  draft.value = { ...draft.value, ...more };
-}
-
 export function startNew(): void {
-  batch(() => {
-    for (const lane of LANES) lane.load([]);
-    pictures.value = [];
-  });
+  for (const conversation of conversations) conversation.load([]);
 }

@@ -2,48 +2,45 @@
 // calls, and the cost of each answer.
 
 import type { ComponentChildren } from 'preact';
-import type { PricingRecord } from '../../../records/model.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
 import { Button, CopyButton } from '../../ui/button.tsx';
 import { Alert } from '../../ui/parts.tsx';
 import { CodeBlock } from '../../ui/tabs.tsx';
 import { Badge } from '../../ui/text.tsx';
-import type { Answer, Problem, ToolCall } from './answer.ts';
-import { BillLine, RunningBill, StoppedCharge } from './bill.tsx';
+import type { Answer, Problem } from './answer.ts';
+import { BillLine, StoppedCharge } from './bill.tsx';
 import { type Running, STOPPED } from './conversation.ts';
 import { Pictures } from './picture-view.tsx';
 import type { Turn } from './request.ts';
 import { textBlocks } from './text-blocks.ts';
 
-/** `actions` are buttons of the turn. */
 export function TurnView({
   turn,
   isSent,
-  actions,
+  children,
 }: {
   readonly turn: Turn;
   /** False for a message without answer, which later requests leave out. */
   readonly isSent: boolean;
-  readonly actions?: ComponentChildren;
+  /** Buttons of the turn. */
+  readonly children: ComponentChildren;
 }) {
   return (
     <article class={`turn ${turn.kind}`}>
       <div class="turn-head">
         <h3>{nameOf(turn)}</h3>
         {!isSent && <Badge tone="warning">{t('No answer; not resent')}</Badge>}
-        <div class="row">{actions}</div>
+        <div class="row">{children}</div>
       </div>
-      {turn.kind === 'assistant' && (
+      {turn.kind === 'assistant' ? (
         <>
           <AnswerView answer={turn.answer} isRunning={false} />
           <BillLine answer={turn.answer} facts={turn.facts} />
         </>
-      )}
-      {turn.kind === 'tool' && <p class="turn-text">{turn.text}</p>}
-      {turn.kind === 'user' && (
+      ) : (
         <>
-          <Pictures pictures={turn.pictures ?? []} />
+          {turn.kind === 'user' && <Pictures pictures={turn.pictures} />}
           {turn.text !== '' && <p class="turn-text">{turn.text}</p>}
         </>
       )}
@@ -54,42 +51,34 @@ export function TurnView({
 /** Answers have the name of the model that answered. */
 function nameOf(turn: Turn): string {
   if (turn.kind === 'user') return t('You');
-  if (turn.kind === 'tool') return t('Tool result');
-  return turn.facts.model ?? turn.facts.asked ?? t('Model');
+  return turn.kind === 'tool' ? t('Tool result') : (turn.facts.model ?? turn.facts.asked);
 }
 
-/** The answer in progress, with its estimated cost. */
+/** The answer in progress. */
 export function RunningView({
-  running,
-  pricing,
+  running: { answer, requestId, asked },
   onStop,
 }: {
   readonly running: Running;
-  readonly pricing: PricingRecord;
   /** Absent if another button stops it. */
   readonly onStop?: (() => void) | undefined;
 }) {
   return (
     <article class="turn assistant" aria-busy="true">
       <div class="turn-head">
-        <h3>{running.asked}</h3>
+        <h3>{asked}</h3>
         <div class="row">
           <span class="badge accent live">
-            {running.requestId === undefined ? t('Waiting') : t('Answering')}
+            {requestId === undefined ? t('Waiting') : t('Answering')}
           </span>
           {onStop && (
-            <Button
-              size="small"
-              aria-label={t('Stop {model}', { model: running.asked })}
-              onClick={onStop}
-            >
+            <Button size="small" aria-label={t('Stop {model}', { model: asked })} onClick={onStop}>
               {t('Stop')}
             </Button>
           )}
         </div>
       </div>
-      <AnswerView answer={running.answer} isRunning />
-      <RunningBill running={running} pricing={pricing} />
+      <AnswerView answer={answer} isRunning />
     </article>
   );
 }
@@ -118,8 +107,11 @@ function AnswerView({
           </p>
         ),
       )}
-      {calls.map((call) => (
-        <CallView key={call.id} call={call} />
+      {calls.map(({ id, name, arguments: json }) => (
+        <div key={id} class="call">
+          <div>{rich('Calls {name}', { name: <code>{name}</code> })}</div>
+          <pre>{json === '' ? '{}' : json}</pre>
+        </div>
       ))}
       {problem !== undefined && <ProblemAlert problem={problem} />}
       {text !== '' && !isRunning && (
@@ -131,24 +123,16 @@ function AnswerView({
   );
 }
 
-function CallView({ call }: { readonly call: ToolCall }) {
-  return (
-    <div class="call">
-      <div>{rich('Calls {name}', { name: <code>{call.name}</code> })}</div>
-      <pre>{call.arguments === '' ? '{}' : call.arguments}</pre>
-    </div>
-  );
-}
-
 export function ProblemAlert({
   problem: { message, code, param, request_id: requestId },
-  actions,
+  children,
 }: {
   readonly problem: Problem;
-  readonly actions?: ComponentChildren;
+  /** Buttons. */
+  readonly children?: ComponentChildren;
 }) {
   return (
-    <Alert tone="danger" actions={actions}>
+    <Alert tone="danger" actions={children}>
       <p>{message}</p>
       {code === STOPPED.code && (
         <p>

@@ -8,104 +8,73 @@ import { Button } from '../../ui/button.tsx';
 import { TextArea } from '../../ui/field.tsx';
 import { Card, Empty } from '../../ui/parts.tsx';
 import type { ToolCall } from './answer.ts';
+import type { Conversation } from './conversation.ts';
 import { sendsOnEnter } from './keys.ts';
 import { isSent, openCalls, type Turn } from './request.ts';
-import type { Lane } from './state.ts';
 import { ProblemAlert, RunningView, TurnView } from './turns.tsx';
 
+export type Lane = {
+  readonly conversation: Conversation;
+  readonly model: CustomerModelRecord;
+};
+
 export function LaneView({
-  lane,
-  model,
+  lane: { conversation, model },
   isCompared,
   onRun,
   onEdit,
 }: {
   readonly lane: Lane;
-  readonly model: CustomerModelRecord;
   /** It is one of two and has its own button to stop. */
   readonly isCompared: boolean;
-  /** Sends the turns of the lane as they are. */
-  readonly onRun: () => void;
+  /** Sends these turns. */
+  readonly onRun: (turns: readonly Turn[]) => void;
   /** Moves a message back into the editor. */
   readonly onEdit: (index: number) => void;
 }) {
-  const turns = lane.turns.value;
-  const running = lane.running.value;
-  const problem = lane.problem.value;
+  const turns = conversation.turns.value;
+  const running = conversation.running.value;
+  const problem = conversation.problem.value;
   const isIdle = running === undefined;
   const calls = isIdle ? openCalls(turns) : [];
-  const last = turns.length - 1;
-  useFollow(lane);
-
-  const again = (index: number): void => {
-    lane.rewind(index);
-    onRun();
-  };
-  const actionsOf = (turn: Turn, index: number) => {
-    if (!isIdle) return undefined;
-    if (turn.kind === 'user') {
-      return (
-        <Button kind="quiet" size="small" onClick={() => onEdit(index)}>
-          {t('Edit from here')}
-        </Button>
-      );
-    }
-    if (turn.kind !== 'assistant' || index !== last) return undefined;
-    return (
-      <Button kind="quiet" size="small" onClick={() => again(index)}>
-        {t('Answer again')}
-      </Button>
-    );
-  };
-
+  useFollow(conversation);
   return (
     <Card title={isCompared ? model.id : t('Conversation')}>
       {turns.length === 0 && isIdle && (
         <Empty title={t('No messages yet')}>{t('Write a message below.')}</Empty>
       )}
       {turns.map((turn, index) => (
-        <TurnView
-          key={index}
-          turn={turn}
-          isSent={isSent(turn, index, turns)}
-          actions={actionsOf(turn, index)}
-        />
+        <TurnView key={index} turn={turn} isSent={isSent(turn, index, turns)}>
+          {isIdle && turn.kind === 'user' && (
+            <Button kind="quiet" size="small" onClick={() => onEdit(index)}>
+              {t('Edit from here')}
+            </Button>
+          )}
+          {isIdle && turn.kind === 'assistant' && index === turns.length - 1 && (
+            <Button kind="quiet" size="small" onClick={() => onRun(turns.slice(0, index))}>
+              {t('Answer again')}
+            </Button>
+          )}
+        </TurnView>
       ))}
       {running !== undefined && (
-        <RunningView
-          running={running}
-          pricing={model.pricing}
-          onStop={isCompared ? lane.stop : undefined}
-        />
+        <RunningView running={running} onStop={isCompared ? conversation.stop : undefined} />
       )}
       {problem !== undefined && (
-        <ProblemAlert
-          problem={problem}
-          actions={
-            <>
-              <Button size="small" onClick={onRun}>
-                {t('Try again')}
-              </Button>
-              {turns[last]?.kind === 'user' && (
-                <Button size="small" onClick={() => onEdit(last)}>
-                  {t('Edit message')}
-                </Button>
-              )}
-            </>
-          }
-        />
+        <ProblemAlert problem={problem}>
+          <Button size="small" onClick={() => onRun(turns)}>
+            {t('Try again')}
+          </Button>
+        </ProblemAlert>
       )}
       <p class="sr-only" role="status">
         {isIdle ? '' : t('The model is answering.')}
       </p>
       {calls.length > 0 && (
-        <ToolAnswers
+        <ToolResults
           key={turns.length}
           calls={calls}
-          onAnswer={(results) => {
-            for (const { callId, text } of results) lane.answerCall(callId, text);
-            onRun();
-          }}
+          onSend={(results) => onRun([...turns, ...results])}
         />
       )}
     </Card>
@@ -115,7 +84,7 @@ export function LaneView({
 const NEAR_THE_END_PIXELS = 160;
 
 /** Keeps the end of the answer visible unless the user has scrolled up. */
-function useFollow({ turns, running }: Lane): void {
+function useFollow({ turns, running }: Conversation): void {
   const page = document.documentElement;
   const isAtEnd = page.scrollHeight - page.scrollTop - page.clientHeight < NEAR_THE_END_PIXELS;
   useEffect(() => {
@@ -123,19 +92,16 @@ function useFollow({ turns, running }: Lane): void {
   }, [running.value, turns.value]);
 }
 
-type ToolResult = { readonly callId: string; readonly text: string };
-
-function ToolAnswers({
+function ToolResults({
   calls,
-  onAnswer,
+  onSend,
 }: {
   readonly calls: readonly ToolCall[];
-  readonly onAnswer: (results: readonly ToolResult[]) => void;
+  readonly onSend: (results: readonly Turn[]) => void;
 }) {
   const [results, setResults] = useState<Readonly<Record<string, string>>>({});
-  const send = (): void => {
-    onAnswer(calls.map(({ id }) => ({ callId: id, text: results[id] ?? '' })));
-  };
+  const send = (): void =>
+    onSend(calls.map(({ id }) => ({ kind: 'tool', callId: id, text: results[id] ?? '' })));
   return (
     <form
       class="form code-fields"
