@@ -66,7 +66,7 @@ export async function buildWeb(
   const mark = await Bun.file(join(folder, 'ui', 'mark.svg')).bytes();
   const icon = `mark-${Bun.hash(mark).toString(36)}.svg`;
   files[icon] = compress(mark, quality);
-  const texts = await textsOf(['web/ui', `web/${app}`]);
+  const texts = await textsOf(['web/ui', 'web/shared', `web/${app}`]);
   const pages = perLanguage((language) => {
     const bytes = new TextEncoder().encode(
       `globalThis.TEXTS=${JSON.stringify(compileCatalogue(language, texts))}`,

@@ -11,15 +11,14 @@ import { View as CustomerRequestsPage } from '../../src/dashboard/web/customer/r
 import { AccountTabs } from '../../src/dashboard/web/operator/accounts/tabs.tsx';
 import { View as ApprovalsPage } from '../../src/dashboard/web/operator/approvals.tsx';
 import { useChecked } from '../../src/dashboard/web/operator/checked.ts';
-import { TypedFilter } from '../../src/dashboard/web/operator/filters.tsx';
 import { View as AlertsPage } from '../../src/dashboard/web/operator/overview/alerts.tsx';
 import { View as OperatorRequestsPage } from '../../src/dashboard/web/operator/requests/page.tsx';
 import { EnableButton } from '../../src/dashboard/web/operator/upstreams/places.tsx';
 import { CopyButton } from '../../src/dashboard/web/ui/button.tsx';
+import { SentField, TypedFilter } from '../../src/dashboard/web/ui/filter-fields.tsx';
 import { weekdays } from '../../src/dashboard/web/ui/format.ts';
 import { useLatest } from '../../src/dashboard/web/ui/live.ts';
 import { lastMonths } from '../../src/dashboard/web/ui/period.ts';
-import { SentField } from '../../src/dashboard/web/ui/request-filters.tsx';
 import { useList, useResource } from '../../src/dashboard/web/ui/resource.ts';
 import { Toasts } from '../../src/dashboard/web/ui/toast.tsx';
 

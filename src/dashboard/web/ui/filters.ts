@@ -24,3 +24,15 @@ export function useFilters(): readonly [URLSearchParams, (changes: Changes) => v
       ),
   ];
 }
+
+/** The value of one filter and its setter; empty if not set. */
+export function useFilter(name: string): readonly [string, (value: string) => void] {
+  const [search, setFilters] = useFilters();
+  return [search.get(name) ?? '', (value) => setFilters({ [name]: value })];
+}
+
+/** Clears all filters. */
+export function useClearFilters(): () => void {
+  const [, setParams] = useSearchParams();
+  return () => setParams(new URLSearchParams(), { replace: true });
+}

@@ -3,7 +3,7 @@
 // How to make a page:
 //
 // 1. Write `customer/keys/page.tsx` (or `operator/…`): one component, `View`, built from the files of
-//    this folder. Records come from `src/dashboard/records/` by `import type`; nothing else of the
+//    this folder, and of `shared/` for a record that both applications show. Records come from `src/dashboard/records/` by `import type`; nothing else of the
 //    server may be imported, and no other package. A list whose records are created and revoked is a
 //    `Collection`:
 //

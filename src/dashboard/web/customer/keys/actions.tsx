@@ -7,13 +7,13 @@ import type {
   ListedKeyRecord,
   RotatedKeyRecord,
 } from '../../../records/key.ts';
+import { EditKeyDialog, PauseKeyDialog, ResumeKeyDialog } from '../../shared/keys/bounds.tsx';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
 import { post } from '../../ui/api.ts';
 import type { DialogProps, RowAction } from '../../ui/collection.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { SelectField, type SelectOption } from '../../ui/field.tsx';
-import { EditKeyDialog, PauseKeyDialog, ResumeKeyDialog } from '../../ui/key-bounds.tsx';
 
 /** A key that is shown once, with the masked form of the key it replaces. */
 export type ShownKey = {

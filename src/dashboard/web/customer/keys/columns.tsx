@@ -2,13 +2,13 @@
 
 import { useState } from 'preact/hooks';
 import type { KeyRecord, ListedKeyRecord } from '../../../records/key.ts';
+import { KeyBounds } from '../../shared/keys/bounds.tsx';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
 import { patch } from '../../ui/api.ts';
 import { Button } from '../../ui/button.tsx';
 import { amountColumn, timeColumn } from '../../ui/common-columns.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { KeyBounds } from '../../ui/key-bounds.tsx';
 import { useAction } from '../../ui/resource.ts';
 import { isFrozen } from '../../ui/session.ts';
 import type { Column } from '../../ui/table.tsx';

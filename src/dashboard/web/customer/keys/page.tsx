@@ -8,6 +8,7 @@ import type {
   KeySummaryRecord,
   ListedKeyRecord,
 } from '../../../records/key.ts';
+import { BOUNDS_FIELDS, BoundsFields, useBounds } from '../../shared/keys/bounds.tsx';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
 import { post, withQuery } from '../../ui/api.ts';
@@ -17,7 +18,6 @@ import { Dialog, FormDialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { useFilters } from '../../ui/filters.ts';
 import { formatCount } from '../../ui/format.ts';
-import { BOUNDS_FIELDS, BoundsFields, useBounds } from '../../ui/key-bounds.tsx';
 import { Alert, Empty, Loaded, Stat, Stats } from '../../ui/parts.tsx';
 import { useAction, useResource } from '../../ui/resource.ts';
 import { useSort } from '../../ui/table-sort.ts';

@@ -7,6 +7,7 @@ import type {
   PriceWindowRecord,
   PricingRecord,
 } from '../../../records/model.ts';
+import { requestsBetween } from '../../shared/requests/links.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
 import { Price } from '../../ui/amount.tsx';
@@ -91,7 +92,9 @@ function Shown({
       <Speeds
         path={withQuery('/usage/speeds', { model: model.id })}
         withModels={false}
-        href={(from, to, failed) => requestsOf(model.id, from, to, failed)}
+        href={(from, to, failed) =>
+          requestsBetween(from, to, { served: model.id, outcome: failed ? 'failed' : '' })
+        }
       />
       {available && (
         <Card title={t('Send a request')}>
@@ -106,11 +109,6 @@ function Shown({
       )}
     </Page>
   );
-}
-
-/** Its requests between two instants; `failed`: only those that failed. */
-function requestsOf(served: string, from: string, to: string, failed: boolean): string {
-  return withQuery('/requests', { served, from, to, ...(failed ? { outcome: 'failed' } : {}) });
 }
 
 function factsOf(model: CustomerModelRecord, named: (slug: string) => string) {

@@ -2,8 +2,8 @@
 
 import { useState } from 'preact/hooks';
 import type { SpendDayRecord, SpendRecord } from '../../../records/customer-overview.ts';
+import { requestsBetween } from '../../shared/requests/links.ts';
 import { t } from '../../text/t.ts';
-import { withQuery } from '../../ui/api.ts';
 import { Chart } from '../../ui/chart.tsx';
 import { moneyChart } from '../../ui/chart-money.ts';
 import { formatCompact, formatCount } from '../../ui/format.ts';
@@ -63,8 +63,7 @@ export function SpendCard({
 /** The requests of a UTC day. */
 function requestsOf(day: string): string {
   const from = Date.parse(`${day}T00:00:00Z`);
-  const to = new Date(from + 86_400_000).toISOString();
-  return withQuery('/requests', { from: new Date(from).toISOString(), to });
+  return requestsBetween(new Date(from).toISOString(), new Date(from + 86_400_000).toISOString());
 }
 
 function seriesOf(shown: Choice, days: readonly SpendDayRecord[]) {

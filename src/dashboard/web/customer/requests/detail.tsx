@@ -5,20 +5,18 @@ import type {
   RefusedRequestRecord,
   RequestHistoryRecord,
 } from '../../../records/customer-request.ts';
+import { ChargeTable, chargeTotal } from '../../shared/requests/charge-table.tsx';
+import { RequestPage } from '../../shared/requests/detail.tsx';
+import { DebitedStat, holdItems, modelItems, outcomeItems } from '../../shared/requests/facts.tsx';
+import { ProblemAlert } from '../../shared/requests/problem-view.tsx';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
-import { Amount, OtherAmount } from '../../ui/amount.tsx';
+import { Amount } from '../../ui/amount.tsx';
 import { Button, CopyButton } from '../../ui/button.tsx';
-import { ChargeTable, chargeTotal } from '../../ui/charge-table.tsx';
 import { formatCount, formatMilliseconds } from '../../ui/format.ts';
-import { holdItems } from '../../ui/hold-items.tsx';
-import { useOpenedFrom } from '../../ui/kept-list.ts';
-import { Neighbours } from '../../ui/neighbours.tsx';
 import type { PageProps } from '../../ui/page.ts';
-import { Alert, Card, Facts, Loaded, Page, Stat, Stats } from '../../ui/parts.tsx';
-import { ProblemAlert } from '../../ui/problem-view.tsx';
-import { useResource } from '../../ui/resource.ts';
-import { Nothing, StateBadge, Time } from '../../ui/text.tsx';
+import { Alert, Card, Facts, Stat, Stats } from '../../ui/parts.tsx';
+import { Nothing, Time } from '../../ui/text.tsx';
 import { chargeWords, countWords, endingWords } from './labels.ts';
 import { KeyLink } from './links.tsx';
 import { ReceiptCard } from './receipt.tsx';
@@ -26,34 +24,18 @@ import { RefusedView } from './refused.tsx';
 
 export function View({ params }: PageProps) {
   const id = params['id'] ?? '';
-  const history = useResource<RequestHistoryRecord | RefusedRequestRecord>(
-    `/requests/${encodeURIComponent(id)}`,
-  );
-  const from = useOpenedFrom('/requests');
-  const data = history.data.value;
-  const others = data?.object === 'request' ? data : undefined;
   return (
-    <Page
-      title={t('Request')}
-      back={{ href: `/requests${from?.search ?? ''}`, label: t('Requests') }}
+    <RequestPage<RequestHistoryRecord, RefusedRequestRecord>
+      id={id}
       lead={
         <span class="row">
           <code>{id}</code>
           <CopyButton text={id} label={t('Copy request id')} kind="quiet" />
         </span>
       }
-      actions={<Neighbours id={id} ids={from?.ids} others={others} />}
-    >
-      <Loaded resource={history} lines={8}>
-        {(data) =>
-          data.object === 'request' ? (
-            <RequestView history={data} reload={history.reload} />
-          ) : (
-            <RefusedView refused={data} />
-          )
-        }
-      </Loaded>
-    </Page>
+      history={(history, reload) => <RequestView history={history} reload={reload} />}
+      refused={(refused) => <RefusedView refused={refused} />}
+    />
   );
 }
 
@@ -117,11 +99,7 @@ function Ended({
         </ProblemAlert>
       )}
       <Stats>
-        <Stat
-          label={t('Spent')}
-          value={<Amount tokens={booked.debited} usd={booked.debited_usd} detail="exact" />}
-          hint={<OtherAmount tokens={booked.debited} usd={booked.debited_usd} detail="exact" />}
-        />
+        <DebitedStat label={t('Spent')} booked={booked} />
         <Stat
           label={t('Input')}
           value={formatCount(usage.input_tokens)}
@@ -154,25 +132,8 @@ function AskedCard({ history }: { readonly history: RequestHistoryRecord }) {
     <Card title={t('Request')}>
       <Facts
         items={[
-          [t('Model'), model.requested],
-          [
-            t('Served by'),
-            model.served === null ? (
-              <Nothing>{t('None')}</Nothing>
-            ) : history.fallback_used ? (
-              t('{served} (fallback)', { served: model.served })
-            ) : (
-              model.served
-            ),
-          ],
-          [
-            t('Outcome'),
-            request === null ? t('In progress') : <StateBadge state={request.outcome} />,
-          ],
-          [
-            t('Format'),
-            request === null ? '–' : `${request.format}${request.stream ? t(', streamed') : ''}`,
-          ],
+          ...modelItems(model),
+          ...outcomeItems('account', request),
           [t('Attempts'), formatCount(attempts)],
           [t('Key'), <KeyLink key="key" id={history.key_id} name={history.key_name} />],
           [

@@ -2,43 +2,40 @@
 // address, a chart of how they ended, and a search by request id.
 
 import { useEffect, useMemo } from 'preact/hooks';
-import { useSearchParams } from 'wouter-preact';
 import type {
   RequestChartRecord,
   RequestCountRecord,
-  RequestFiltersRecord,
   RequestRecord,
 } from '../../../records/customer-request.ts';
+import { ownRequestColumns } from '../../shared/requests/columns.tsx';
+import {
+  LinkedModels,
+  OutcomeFilters,
+  TimeFilter,
+  useRequestFilters,
+} from '../../shared/requests/filters.tsx';
 import { t } from '../../text/t.ts';
 import { apiUrl, withQuery } from '../../ui/api.ts';
 import { LinkButton } from '../../ui/button.tsx';
 import { Chart } from '../../ui/chart.tsx';
-import { stateColumn } from '../../ui/common-columns.tsx';
-import { useFilters } from '../../ui/filters.ts';
+import { ComboboxFilter, FilterBar, SelectFilter, SentFilter } from '../../ui/filter-fields.tsx';
 import { formatCount } from '../../ui/format.ts';
 import { useKeptList } from '../../ui/kept-list.ts';
 import { Card, Empty, Page } from '../../ui/parts.tsx';
 import { lastDays } from '../../ui/period.ts';
-import { ProblemCell, StatusCell } from '../../ui/problem-view.tsx';
-import { ServedModel, usedColumns } from '../../ui/request-columns.tsx';
 import { useResource } from '../../ui/resource.ts';
-import { type Column, ListTable, NoMatch } from '../../ui/table.tsx';
-import { Nothing, Time } from '../../ui/text.tsx';
-import { FILTERS, type FilterName, Filters, type FilterValues, queryOf } from './filters.tsx';
+import { ListTable, NoMatch } from '../../ui/table.tsx';
+import { useRequestChoices } from './choices.ts';
 
 /** Below this many results, a search loads the next page automatically. */
 const ROWS_FOUND_AT_LEAST = 10;
 
 export function View() {
-  const [search, set] = useFilters();
-  const [, setSearch] = useSearchParams();
-  const values = Object.fromEntries(
-    FILTERS.map((name) => [name, search.get(name) ?? '']),
-  ) as FilterValues;
-  const choices = useResource<RequestFiltersRecord>('/requests/filters');
-  const query = useMemo(() => queryOf(values), [search]);
-  const list = useKeptList<RequestRecord>('/requests', query, ({ id }) => id);
-  const isFiltered = FILTERS.some((name) => values[name] !== '');
+  const { query, isOfKind, clear } = useRequestFilters('account');
+  const { models, keys } = useRequestChoices();
+  // A search by id ignores the other filters.
+  const { id, ...exported } = query['id'] === undefined ? query : { id: query['id'] };
+  const list = useKeptList<RequestRecord>('/requests', { id, ...exported }, (row) => row.id);
 
   // The server ends a long search early, so an empty page may be followed by one with results.
   const found = list.rows.value?.length;
@@ -47,8 +44,6 @@ export function View() {
     if (goesOn && found !== undefined && found < ROWS_FOUND_AT_LEAST) void list.more();
   }, [goesOn, found]);
 
-  const { id, ...exported } = query;
-  const isOfKind = FILTERS.some((name) => !TIME.includes(name) && values[name] !== '');
   return (
     <Page
       title={t('Requests')}
@@ -61,12 +56,15 @@ export function View() {
         </LinkButton>
       }
     >
-      <Filters
-        values={values}
-        choices={choices.data.value}
-        onChange={set}
-        {...(isFiltered ? { onClear: () => setSearch({}) } : {})}
-      />
+      <FilterBar clear={clear}>
+        <SentFilter name="id" label={t('Request id')} placeholder={t('req_…')} />
+        <TimeFilter />
+        <SelectFilter name="model" label={t('Model')} options={models} />
+        <LinkedModels />
+        <ComboboxFilter name="key" label={t('Key')} options={keys} />
+        <OutcomeFilters />
+        <SentFilter name="end_user" label={t('End user')} placeholder={t('Exactly as sent')} />
+      </FilterBar>
       {!isOfKind && <RequestChart query={exported} />}
       <Card flush>
         {id === undefined && found !== undefined && found > 0 && <Total query={exported} />}
@@ -76,15 +74,13 @@ export function View() {
           list={list}
           rowKey={(request) => request.id}
           href={(request) => `/requests/${request.id}`}
-          columns={requestColumns(choices.data.value)}
-          empty={isFiltered ? <NoMatch clear={() => setSearch({})} /> : <None />}
+          columns={ownRequestColumns(keys)}
+          empty={clear ? <NoMatch clear={clear} /> : <None />}
         />
       </Card>
     </Page>
   );
 }
-
-const TIME: readonly FilterName[] = ['days', 'from', 'to'];
 
 /** How many requests match, up to a bound of the server. */
 function Total({ query }: { readonly query: Readonly<Record<string, string>> }) {
@@ -147,37 +143,4 @@ function RequestChart({ query }: { readonly query: Readonly<Record<string, strin
       />
     </Card>
   );
-}
-
-function requestColumns(
-  choices: RequestFiltersRecord | undefined,
-): readonly Column<RequestRecord>[] {
-  const names = new Map(choices?.keys.map(({ id, name, masked }) => [id, name ?? masked]));
-  return [
-    { label: t('Started'), show: ({ started_at }) => <Time at={started_at} detail="second" /> },
-    stateColumn(t('Outcome'), 'outcome'),
-    {
-      label: t('Model'),
-      card: 'title',
-      show: ({ model, model_served }) => <ServedModel requested={model} served={model_served} />,
-    },
-    { label: t('Status'), show: (request) => <StatusCell {...request} /> },
-    {
-      label: t('Problem'),
-      wrap: true,
-      show: ({ problem }) => <ProblemCell problem={problem} />,
-    },
-    {
-      label: t('Key'),
-      show: ({ key_id }) =>
-        key_id === null ? <Nothing /> : <span class="nowrap">{names.get(key_id) ?? key_id}</span>,
-    },
-    {
-      label: t('End user'),
-      card: 'hidden',
-      show: ({ end_user }) =>
-        end_user ? <span class="nowrap">{end_user}</span> : <Nothing>{t('None')}</Nothing>,
-    },
-    ...usedColumns(t('Spent')),
-  ];
 }

@@ -1,9 +1,9 @@
 // A refused request, or several equal ones of one minute: what the client received, and what to do.
 
 import type { RefusedRequestRecord } from '../../../records/customer-request.ts';
+import { RefusedRequest } from '../../shared/requests/problem-view.tsx';
 import { t } from '../../text/t.ts';
 import { formatCount } from '../../ui/format.ts';
-import { RefusedRequest } from '../../ui/problem-view.tsx';
 import { Nothing, Time } from '../../ui/text.tsx';
 import { KeyLink } from './links.tsx';
 

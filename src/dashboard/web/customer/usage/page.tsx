@@ -1,7 +1,6 @@
 // Usage over time, as a chart and in figures: total, or by model, key or end user, of all requests
 // or of some, compared with the period before.
 
-import type { RequestFiltersRecord } from '../../../records/customer-request.ts';
 import type {
   UsageFiguresRecord,
   UsageMeasure,
@@ -9,26 +8,26 @@ import type {
   UsageRecord,
 } from '../../../records/customer-usage.ts';
 import type { SpeedsRecord } from '../../../records/speeds.ts';
+import { requestsBetween } from '../../shared/requests/links.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
 import { Amount, OtherAmount } from '../../ui/amount.tsx';
 import { apiUrl, withQuery } from '../../ui/api.ts';
-import { Button, LinkButton } from '../../ui/button.tsx';
+import { LinkButton } from '../../ui/button.tsx';
 import { Chart } from '../../ui/chart.tsx';
 import { pointName } from '../../ui/chart-data.ts';
-import { ComboboxField } from '../../ui/combobox.tsx';
+import { ComboboxFilter, FilterBar, SentFilter } from '../../ui/filter-fields.tsx';
 import { useFilters } from '../../ui/filters.ts';
 import { formatCompact, formatCount, formatShare } from '../../ui/format.ts';
 import { Alert, Card, Empty, Loaded, Page, Stat, Stats } from '../../ui/parts.tsx';
 import { spanOf } from '../../ui/period.ts';
-import { SentField, withOwn } from '../../ui/request-filters.tsx';
 import { useResource } from '../../ui/resource.ts';
 import { SpanPicker } from '../../ui/span.tsx';
 import { Change, Sparkline } from '../../ui/sparkline.tsx';
 import { SpeedsCard } from '../../ui/speeds-card.tsx';
 import { Segments } from '../../ui/tabs.tsx';
 import { chartOf, MEASURES, titleOf, type UsageFilter, valuesOf } from '../../ui/usage-chart.ts';
-import { keyOptions, modelOptions } from '../requests/filters.tsx';
+import { useRequestChoices } from '../requests/choices.ts';
 import { GroupTable } from './groups.tsx';
 
 const GROUPS = [
@@ -160,10 +159,7 @@ function Speeds({ usage, model }: { readonly usage: UsageRecord; readonly model:
   const { from, to } = usage;
   const speeds = useResource<SpeedsRecord>(withQuery('/usage/speeds', { from, to, model }));
   const requests = (start: string, end: string, failed: boolean) =>
-    withQuery('/requests', {
-      ...{ served: model, from: start, to: end },
-      ...(failed ? { outcome: 'failed' } : {}),
-    });
+    requestsBetween(start, end, { served: model, outcome: failed ? 'failed' : '' });
   return (
     <Loaded resource={speeds} lines={6}>
       {(data) => <SpeedsCard speeds={data} href={requests} />}
@@ -248,33 +244,14 @@ function UsageFilters({
   readonly filter: UsageFilter;
   readonly onChange: (filter: Partial<UsageFilter>) => void;
 }) {
-  const choices = useResource<RequestFiltersRecord>('/requests/filters').data.value;
+  const { models, keys } = useRequestChoices();
   const isFiltered = Object.values(filter).some((value) => value !== '');
+  const clear = () => onChange({ model: '', key: '', end_user: '' });
   return (
-    <div class="filters">
-      <ComboboxField
-        label={t('Model')}
-        value={filter.model}
-        options={withOwn(filter.model, modelOptions(choices))}
-        onChange={(model) => onChange({ model })}
-      />
-      <ComboboxField
-        label={t('Key')}
-        value={filter.key}
-        options={withOwn(filter.key, keyOptions(choices))}
-        onChange={(key) => onChange({ key })}
-      />
-      <SentField
-        label={t('End user')}
-        placeholder={t('Exactly as sent')}
-        value={filter.end_user}
-        onSend={(end_user) => onChange({ end_user })}
-      />
-      {isFiltered && (
-        <Button kind="quiet" onClick={() => onChange({ model: '', key: '', end_user: '' })}>
-          {t('Clear filters')}
-        </Button>
-      )}
-    </div>
+    <FilterBar clear={isFiltered ? clear : undefined}>
+      <ComboboxFilter name="model" label={t('Model')} options={models} />
+      <ComboboxFilter name="key" label={t('Key')} options={keys} />
+      <SentFilter name="end_user" label={t('End user')} placeholder={t('Exactly as sent')} />
+    </FilterBar>
   );
 }

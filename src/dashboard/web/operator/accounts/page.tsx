@@ -20,19 +20,19 @@ import {
   type SelectOption,
   TextField,
 } from '../../ui/field.tsx';
+import { SelectFilter, TypedFilter } from '../../ui/filter-fields.tsx';
+import { useClearFilters, useFilter } from '../../ui/filters.ts';
 import { formatCount } from '../../ui/format.ts';
 import { may } from '../../ui/permission.ts';
 import { useAction } from '../../ui/resource.ts';
 import { type Column, NoMatch } from '../../ui/table.tsx';
 import { useSort } from '../../ui/table-sort.ts';
 import { Nothing, Time } from '../../ui/text.tsx';
-import { TypedFilter, useClearFilters, useFilter } from '../filters.tsx';
 import { ShownOnceDialog } from '../shown-once.tsx';
 import { usePlans } from './plan.tsx';
 import { AccountBadges } from './standing.tsx';
 
 const STANDINGS: readonly SelectOption[] = [
-  { value: '', label: t('Any') },
   { value: 'active', label: t('Active') },
   { value: 'suspended', label: t('Suspended') },
   { value: 'pending_deletion', label: t('Pending deletion') },
@@ -44,16 +44,15 @@ const SORTED = [
 ] as const;
 
 const VERIFIED: readonly SelectOption[] = [
-  { value: '', label: t('Any') },
   { value: 'yes', label: t('Verified') },
   { value: 'no', label: t('Not verified') },
 ];
 
 export function View() {
   const [text] = useFilter('text');
-  const [plan, setPlan] = useFilter('plan');
-  const [standing, setStanding] = useFilter('standing');
-  const [verified, setVerified] = useFilter('verified');
+  const [plan] = useFilter('plan');
+  const [standing] = useFilter('standing');
+  const [verified] = useFilter('verified');
   const sort = useSort(SORTED, '-created');
   const plans = usePlans();
   const clear = useClearFilters();
@@ -100,24 +99,9 @@ export function View() {
           maxLength={254}
           wide
         />
-        <SelectField
-          label={t('Plan')}
-          options={[{ value: '', label: t('Any') }, ...plans]}
-          value={plan}
-          onChange={setPlan}
-        />
-        <SelectField
-          label={t('Status')}
-          options={STANDINGS}
-          value={standing}
-          onChange={setStanding}
-        />
-        <SelectField
-          label={t('Address')}
-          options={VERIFIED}
-          value={verified}
-          onChange={setVerified}
-        />
+        <SelectFilter name="plan" label={t('Plan')} options={plans} />
+        <SelectFilter name="standing" label={t('Status')} options={STANDINGS} />
+        <SelectFilter name="verified" label={t('Address')} options={VERIFIED} />
         {may('accounts.export') && (
           <LinkButton download href={apiUrl(withQuery('/accounts/export', filter))}>
             {t('Export as CSV')}

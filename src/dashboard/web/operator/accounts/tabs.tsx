@@ -3,10 +3,17 @@
 import type { BoundKeyRecord } from '../../../records/key.ts';
 import type { AccountDetailRecord, MovementRecord } from '../../../records/operator-account.ts';
 import type { LoggedRequestRecord } from '../../../records/operator-request.ts';
+import {
+  EditKeyDialog,
+  KeyBounds,
+  PauseKeyDialog,
+  ResumeKeyDialog,
+} from '../../shared/keys/bounds.tsx';
+import { loggedRequestColumns } from '../../shared/requests/columns.tsx';
 import { t } from '../../text/t.ts';
 import { Collection, type RowAction } from '../../ui/collection.tsx';
 import { amountColumn, timeColumn } from '../../ui/common-columns.tsx';
-import { EditKeyDialog, KeyBounds, PauseKeyDialog, ResumeKeyDialog } from '../../ui/key-bounds.tsx';
+import { useFilter } from '../../ui/filters.ts';
 import { labelOf } from '../../ui/labels.ts';
 import { Card, Empty } from '../../ui/parts.tsx';
 import { useList } from '../../ui/resource.ts';
@@ -14,7 +21,6 @@ import { type Column, ListTable } from '../../ui/table.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Nothing, Time } from '../../ui/text.tsx';
 import { AuditTable } from '../audit/table.tsx';
-import { useFilter } from '../filters.tsx';
 import {
   CreateKeyDialog,
   type KeyShownOnce,
@@ -23,7 +29,6 @@ import {
   RotateKeyDialog,
   ShownKeyDialog,
 } from '../keys/dialogs.tsx';
-import { ACCOUNT_REQUEST_COLUMNS } from '../requests/columns.tsx';
 
 const TABS = [
   { id: 'movements', label: t('Ledger') },
@@ -90,12 +95,12 @@ function Requests({ id }: { readonly id: string }) {
       list={list}
       rowKey={({ request_id }) => request_id}
       href={({ request_id }) => `/requests/${request_id}`}
+      columns={loggedRequestColumns('account')}
       empty={
         <Empty title={t('No requests yet')}>
           {t('Requests of the account appear here, refused ones for seven days.')}
         </Empty>
       }
-      columns={ACCOUNT_REQUEST_COLUMNS}
     />
   );
 }

@@ -2,10 +2,10 @@
 
 import { t } from '../../text/t.ts';
 import { Button } from '../../ui/button.tsx';
-import { SelectField, type SelectOption } from '../../ui/field.tsx';
-import { useFilters } from '../../ui/filters.ts';
+import type { SelectOption } from '../../ui/field.tsx';
+import { SelectFilter, TypedFilter } from '../../ui/filter-fields.tsx';
+import { useClearFilters, useFilters } from '../../ui/filters.ts';
 import { Card, Page } from '../../ui/parts.tsx';
-import { TypedFilter, useClearFilters, useFilter } from '../filters.tsx';
 import { actionWords } from './labels.ts';
 import { AuditTable } from './table.tsx';
 
@@ -40,18 +40,17 @@ const ACTIONS = [
   'user.two_factor_disabled',
 ] as const;
 
-const OPTIONS: readonly SelectOption[] = [
-  { value: '', label: t('Any') },
-  ...ACTIONS.map((action) => ({ value: action, label: actionWords(action) })),
-];
+const OPTIONS: readonly SelectOption[] = ACTIONS.map((action) => ({
+  value: action,
+  label: actionWords(action),
+}));
 
 const NAME_LENGTH = 300;
 
 export function View() {
   const [search] = useFilters();
-  const [action, setAction] = useFilter('action');
   const clear = useClearFilters();
-  const { account = '', actor = '', subject = '' } = Object.fromEntries(search);
+  const { account = '', actor = '', subject = '', action = '' } = Object.fromEntries(search);
   const query = { account, actor, subject, action };
   return (
     <Page
@@ -61,7 +60,7 @@ export function View() {
       )}
     >
       <div class="filters">
-        <SelectField label={t('Action')} options={OPTIONS} value={action} onChange={setAction} />
+        <SelectFilter name="action" label={t('Action')} options={OPTIONS} />
         <TypedFilter
           name="actor"
           label={t('Actor')}

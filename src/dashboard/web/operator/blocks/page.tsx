@@ -7,10 +7,10 @@ import { t } from '../../text/t.ts';
 import { Collection, type RowAction } from '../../ui/collection.tsx';
 import { timeColumn } from '../../ui/common-columns.tsx';
 import { SelectField, type SelectOption } from '../../ui/field.tsx';
+import { useFilter } from '../../ui/filters.ts';
 import { labelOf } from '../../ui/labels.ts';
 import { NoMatch } from '../../ui/table.tsx';
 import { Nothing, Time } from '../../ui/text.tsx';
-import { useFilter } from '../filters.tsx';
 import { BlockDialog, UnblockDialog } from './dialogs.tsx';
 
 const KINDS: readonly SelectOption[] = [

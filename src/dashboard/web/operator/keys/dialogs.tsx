@@ -2,13 +2,13 @@
 
 import { useState } from 'preact/hooks';
 import type { CreatedKeyRecord, KeyRecord, RotatedKeyRecord } from '../../../records/key.ts';
+import { BOUNDS_FIELDS, BoundsFields, useBounds } from '../../shared/keys/bounds.tsx';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
 import { post } from '../../ui/api.ts';
 import type { DialogProps } from '../../ui/collection.tsx';
 import { ConfirmDialog, FormDialog } from '../../ui/dialog.tsx';
 import { fieldError, SelectField, TextField } from '../../ui/field.tsx';
-import { BOUNDS_FIELDS, BoundsFields, useBounds } from '../../ui/key-bounds.tsx';
 import { useAction } from '../../ui/resource.ts';
 import { StateBadge, Time } from '../../ui/text.tsx';
 import { expiryOf, FOR_GOOD, UntilField } from '../../ui/until-field.tsx';

@@ -5,6 +5,7 @@ import type {
   OperatorModelRecord,
   OperatorModelsRecord,
 } from '../../../records/operator-catalog.ts';
+import { requestsBetween } from '../../shared/requests/links.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
 import { Amount, OtherAmount, Price } from '../../ui/amount.tsx';
@@ -21,7 +22,6 @@ import { Table } from '../../ui/table.tsx';
 import { Nothing, StateBadge, Time } from '../../ui/text.tsx';
 import { choiceText } from '../entries/labels.ts';
 import { useRefresh } from '../refresh.ts';
-import { requestsBetween } from '../requests/links.ts';
 import { IncidentDialog, incidentWords } from './incident.tsx';
 
 export function View({ params }: PageProps) {

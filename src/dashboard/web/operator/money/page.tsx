@@ -6,6 +6,7 @@ import type {
   MoneyFiguresRecord,
   MoneyRecord,
 } from '../../../records/operator-catalog.ts';
+import { requestsBetween } from '../../shared/requests/links.ts';
 import { t } from '../../text/t.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Chart } from '../../ui/chart.tsx';
@@ -18,7 +19,6 @@ import { Change, Sparkline } from '../../ui/sparkline.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Segments } from '../../ui/tabs.tsx';
 import { Time } from '../../ui/text.tsx';
-import { requestsBetween } from '../requests/links.ts';
 import { ModelsMoney } from './models.tsx';
 
 const SPANS = [

@@ -2,6 +2,7 @@
 
 import { Link } from 'wouter-preact';
 import type { MachineRecord, OperatorOverviewRecord } from '../../../records/operator-server.ts';
+import { requestsOfMinute } from '../../shared/requests/links.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
 import { Amount } from '../../ui/amount.tsx';
@@ -12,7 +13,6 @@ import { useLatest } from '../../ui/live.ts';
 import { Alert, Card, Facts, Lines, Loaded, Page, Stat, Stats } from '../../ui/parts.tsx';
 import { useResource } from '../../ui/resource.ts';
 import { Badge, StateBadge, Time } from '../../ui/text.tsx';
-import { requestsOfMinute } from '../requests/links.ts';
 import { AlertsCard } from './alerts.tsx';
 
 export function View() {

@@ -1,48 +1,37 @@
 // The log of requests of all accounts, newest first, refused ones among them, with filters kept in
 // the page's address. It follows new requests until it is paused.
 
-import { useMemo, useRef, useState } from 'preact/hooks';
-import { useLocation, useSearchParams } from 'wouter-preact';
+import { useRef, useState } from 'preact/hooks';
+import { useLocation } from 'wouter-preact';
 import type {
   LoggedRequestRecord,
   NewestRequestRecord,
 } from '../../../records/operator-request.ts';
 import type { UpstreamsRecord } from '../../../records/operator-server.ts';
-import { t } from '../../text/t.ts';
-import { Button } from '../../ui/button.tsx';
-import { SelectField } from '../../ui/field.tsx';
-import { useFilters } from '../../ui/filters.ts';
-import { useKeptList } from '../../ui/kept-list.ts';
-import { useLive } from '../../ui/live.ts';
-import { Card, Empty, Page } from '../../ui/parts.tsx';
+import { loggedRequestColumns } from '../../shared/requests/columns.tsx';
 import {
   LinkedModels,
   OutcomeFilters,
-  SentField,
-  TimeField,
-  timeQuery,
-  withOwn,
-} from '../../ui/request-filters.tsx';
+  TimeFilter,
+  useRequestFilters,
+} from '../../shared/requests/filters.tsx';
+import { t } from '../../text/t.ts';
+import { Button } from '../../ui/button.tsx';
+import { FilterBar, SelectFilter, SentField, TypedFilter } from '../../ui/filter-fields.tsx';
+import { useKeptList } from '../../ui/kept-list.ts';
+import { useLive } from '../../ui/live.ts';
+import { Card, Empty, Page } from '../../ui/parts.tsx';
 import { useResource } from '../../ui/resource.ts';
 import { ListTable, NoMatch } from '../../ui/table.tsx';
 import { Badge } from '../../ui/text.tsx';
-import { TypedFilter, useClearFilters, useFilter } from '../filters.tsx';
-import { LOG_COLUMNS } from './columns.tsx';
 
 /** Newer requests are shown at once only where the list is at its top. */
 const TOP_PX = 200;
 const FIRST_ROWS = 50;
 
 export function View() {
-  const [params] = useSearchParams();
-  const filters = Object.fromEntries(FILTERS.map((name) => [name, params.get(name) ?? '']));
-  const isFiltered = FILTERS.some((name) => filters[name] !== '');
-  const query = useMemo(() => {
-    const { days = '', from = '', to = '', ...kind } = filters;
-    return { ...kind, ...timeQuery({ days, from, to }) };
-  }, [params]);
-  const clear = useClearFilters();
-  const list = useKeptList<LoggedRequestRecord>('/requests', query, ({ request_id }) => request_id);
+  const { query, clear } = useRequestFilters('all');
+  const list = useKeptList<LoggedRequestRecord>('/requests', query, (row) => row.request_id);
   const [isPaused, setPaused] = useState(false);
   const [hasNew, setNew] = useState(false);
   const seen = useRef<string | undefined>(undefined);
@@ -77,7 +66,7 @@ export function View() {
         </>
       }
     >
-      <LogFilters {...(isFiltered ? { onClear: clear } : {})} />
+      <LogFilters clear={clear} />
       {hasNew && (
         <div class="row">
           <Button onClick={showNew}>{t('Show new requests')}</Button>
@@ -90,9 +79,9 @@ export function View() {
           list={list}
           rowKey={({ request_id }) => request_id}
           href={({ request_id }) => `/requests/${request_id}`}
-          columns={LOG_COLUMNS}
+          columns={loggedRequestColumns('all')}
           empty={
-            isFiltered ? (
+            clear ? (
               <NoMatch clear={clear} />
             ) : (
               <Empty title={t('No requests yet')}>
@@ -106,47 +95,32 @@ export function View() {
   );
 }
 
-const FILTERS = [
-  ...(['outcome', 'status', 'code', 'model', 'upstream', 'account', 'key'] as const),
-  ...(['served', 'requested'] as const),
-  ...(['days', 'from', 'to'] as const),
-];
-
 const ID_LENGTH = 64;
 
-function LogFilters({ onClear }: { readonly onClear?: () => void }) {
-  const [upstream, setUpstream] = useFilter('upstream');
-  const [search, setFilters] = useFilters();
-  const filters = Object.fromEntries(search);
-  const { days = '', from = '', to = '', served = '', requested = '' } = filters;
-  const { outcome = '', status = '', code = '' } = filters;
+function LogFilters({ clear }: { readonly clear: (() => void) | undefined }) {
   const [, navigate] = useLocation();
   const upstreams = useResource<UpstreamsRecord>('/upstreams').data.value?.upstreams ?? [];
   return (
-    <div class="filters">
+    <FilterBar clear={clear}>
       <SentField
         label={t('Request id')}
         placeholder={t('req_…')}
         value=""
         onSend={(id) => id !== '' && navigate(`/requests/${encodeURIComponent(id)}`)}
       />
-      <TimeField time={{ days, from, to }} onChange={setFilters} />
-      <OutcomeFilters outcome={outcome} status={status} code={code} onChange={setFilters} />
+      <TimeFilter />
+      <OutcomeFilters />
       <TypedFilter
         name="model"
         label={t('Model')}
         placeholder={t('Requested or served')}
         maxLength={ID_LENGTH}
       />
-      <LinkedModels served={served} requested={requested} onChange={setFilters} />
-      <SelectField
+      <LinkedModels />
+      <SelectFilter
+        name="upstream"
         label={t('Upstream')}
-        value={upstream}
-        options={withOwn(
-          upstream,
-          upstreams.map(({ id }) => ({ value: id, label: id })),
-        )}
-        onChange={setUpstream}
+        options={upstreams.map(({ id }) => ({ value: id, label: id }))}
       />
       <TypedFilter
         name="account"
@@ -155,11 +129,6 @@ function LogFilters({ onClear }: { readonly onClear?: () => void }) {
         maxLength={ID_LENGTH}
       />
       <TypedFilter name="key" label={t('Key')} placeholder={t('key_…')} maxLength={ID_LENGTH} />
-      {onClear && (
-        <Button kind="quiet" onClick={onClear}>
-          {t('Clear filters')}
-        </Button>
-      )}
-    </div>
+    </FilterBar>
   );
 }

@@ -2,9 +2,9 @@
 
 import { Link } from 'wouter-preact';
 import type { OperatorRefusalRecord } from '../../../records/operator-request.ts';
+import { RefusedRequest } from '../../shared/requests/problem-view.tsx';
 import { t } from '../../text/t.ts';
 import { formatCount } from '../../ui/format.ts';
-import { RefusedRequest } from '../../ui/problem-view.tsx';
 import { Nothing, Time } from '../../ui/text.tsx';
 
 export function RefusalView({ refusal }: { readonly refusal: OperatorRefusalRecord }) {

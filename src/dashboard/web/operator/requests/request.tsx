@@ -5,45 +5,27 @@ import type {
   OperatorRefusalRecord,
   OperatorRequestRecord,
 } from '../../../records/operator-request.ts';
+import { ChargeTable, chargeTotal } from '../../shared/requests/charge-table.tsx';
+import { RequestPage } from '../../shared/requests/detail.tsx';
+import { DebitedStat, holdItems, modelItems, outcomeItems } from '../../shared/requests/facts.tsx';
+import { ProblemAlert } from '../../shared/requests/problem-view.tsx';
 import { t } from '../../text/t.ts';
-import { Amount, OtherAmount } from '../../ui/amount.tsx';
-import { ChargeTable, chargeTotal } from '../../ui/charge-table.tsx';
+import { Amount } from '../../ui/amount.tsx';
 import { formatCount, tokenCount } from '../../ui/format.ts';
-import { holdItems } from '../../ui/hold-items.tsx';
-import { useOpenedFrom } from '../../ui/kept-list.ts';
 import { labelOf } from '../../ui/labels.ts';
-import { Neighbours } from '../../ui/neighbours.tsx';
 import type { PageProps } from '../../ui/page.ts';
-import { Alert, Card, Empty, Facts, Loaded, Page, Stat, Stats } from '../../ui/parts.tsx';
-import { ProblemAlert } from '../../ui/problem-view.tsx';
-import { useResource } from '../../ui/resource.ts';
+import { Alert, Card, Empty, Facts, Stat, Stats } from '../../ui/parts.tsx';
 import { Nothing, StateBadge, Time } from '../../ui/text.tsx';
 import { Attempts } from './attempts.tsx';
 import { AccountLink, KeyName, RefusalView } from './refusal.tsx';
 
 export function View({ params }: PageProps) {
-  const id = params['id'] ?? '';
-  const resource = useResource<OperatorRequestRecord | OperatorRefusalRecord>(
-    `/requests/${encodeURIComponent(id)}`,
-  );
-  const from = useOpenedFrom('/requests');
   return (
-    <Page
-      title={t('Request')}
-      back={{ href: `/requests${from?.search ?? ''}`, label: t('Requests') }}
-      lead={<code>{id}</code>}
-      actions={<Neighbours id={id} ids={from?.ids} />}
-    >
-      <Loaded resource={resource} lines={10}>
-        {(data) =>
-          data.object === 'request' ? (
-            <RequestView history={data} />
-          ) : (
-            <RefusalView refusal={data} />
-          )
-        }
-      </Loaded>
-    </Page>
+    <RequestPage<OperatorRequestRecord, OperatorRefusalRecord>
+      id={params['id'] ?? ''}
+      history={(history) => <RequestView history={history} />}
+      refused={(refusal) => <RefusalView refusal={refusal} />}
+    />
   );
 }
 
@@ -63,11 +45,7 @@ function RequestView({ history }: { readonly history: OperatorRequestRecord }) {
       )}
       {booked !== null && (
         <Stats>
-          <Stat
-            label={t('Debited')}
-            value={<Amount tokens={booked.debited} usd={booked.debited_usd} detail="exact" />}
-            hint={<OtherAmount tokens={booked.debited} usd={booked.debited_usd} detail="exact" />}
-          />
+          <DebitedStat label={t('Debited')} booked={booked} />
           <Stat
             label={t('Upstream cost')}
             value={costs === null ? '–' : <Amount tokens={costs.total} detail="exact" />}
@@ -123,32 +101,14 @@ function RequestFacts({
 }: {
   readonly history: OperatorRequestRecord;
 }) {
-  const isFallback = model.served !== null && model.served !== model.requested;
   return (
     <Facts
       items={[
         [t('Account'), <AccountLink key="account" id={account_id} email={account_email} />],
         [t('Key'), <KeyName key="key" id={key_id} name={key_name} />],
-        [t('Model'), model.requested],
-        [
-          t('Served by'),
-          isFallback
-            ? t('{served} (fallback)', { served: model.served })
-            : (model.served ?? <Nothing />),
-        ],
+        ...modelItems(model),
         [t('Upstream'), request?.upstream ?? <Nothing />],
-        [
-          t('Outcome'),
-          request === null ? t('In progress') : <StateBadge state={request.outcome} />,
-        ],
-        [
-          t('Format'),
-          request === null ? (
-            <Nothing />
-          ) : (
-            `${labelOf(request.format)}${request.stream ? t(', streamed') : ''}`
-          ),
-        ],
+        ...outcomeItems('all', request),
         [t('End user'), request?.end_user ?? <Nothing />],
         [t('Started'), <Time key="start" at={request?.started_at ?? null} detail="second" />],
         [t('Ended'), <Time key="end" at={request?.ended_at ?? null} detail="second" />],

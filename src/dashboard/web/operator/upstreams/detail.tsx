@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import type { UpstreamDetailRecord } from '../../../records/operator-server.ts';
+import { requestsBetween, requestsOfMinute } from '../../shared/requests/links.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
 import { post } from '../../ui/api.ts';
@@ -16,7 +17,6 @@ import { Speeds } from '../../ui/speeds.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Nothing, StateBadge, Time } from '../../ui/text.tsx';
 import { useRefresh } from '../refresh.ts';
-import { requestsBetween, requestsOfMinute } from '../requests/links.ts';
 import { FailuresCard, WordsCard } from './failures.tsx';
 import { DisableDialog, EnableButton, PlacesCard } from './places.tsx';
 

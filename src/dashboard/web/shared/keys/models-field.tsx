@@ -1,10 +1,10 @@
 // Chooses the models of a key from those on offer.
 
-import type { KeyModelsRecord } from '../../records/key.ts';
-import { t } from '../text/t.ts';
-import { ChosenNames } from './chosen-names.tsx';
-import { ComboboxField } from './combobox.tsx';
-import { useResource } from './resource.ts';
+import type { KeyModelsRecord } from '../../../records/key.ts';
+import { t } from '../../text/t.ts';
+import { ChosenNames } from '../../ui/chosen-names.tsx';
+import { ComboboxField } from '../../ui/combobox.tsx';
+import { useResource } from '../../ui/resource.ts';
 
 export function ModelsField({
   models,

@@ -1,8 +1,8 @@
 // What a customer can do about a failed or refused request. The message is the one that the client
 // received, so it is shown as it is, in any language.
 
-import type { ProblemRecord } from '../../records/customer-request.ts';
-import { t } from '../text/t.ts';
+import type { ProblemRecord } from '../../../records/customer-request.ts';
+import { t } from '../../text/t.ts';
 
 type Advice = Readonly<Partial<Record<ProblemRecord['reason'], string>>>;
 

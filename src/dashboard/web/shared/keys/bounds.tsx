@@ -2,9 +2,9 @@
 // the spend against a budget in lists.
 
 import { useState } from 'preact/hooks';
-import type { BoundKeyRecord } from '../../records/key.ts';
-import { t } from '../text/t.ts';
-import { Amount } from './amount.tsx';
+import type { BoundKeyRecord } from '../../../records/key.ts';
+import { t } from '../../text/t.ts';
+import { Amount } from '../../ui/amount.tsx';
 import {
   EntryField,
   type EntryUnit,
@@ -13,15 +13,15 @@ import {
   readAmount,
   UnitSelect,
   written,
-} from './amount-field.tsx';
-import { patch, post } from './api.ts';
-import type { ChangeDialogProps } from './collection.tsx';
-import { ConfirmDialog, FormDialog } from './dialog.tsx';
-import { CheckField, fieldError, TextField } from './field.tsx';
+} from '../../ui/amount-field.tsx';
+import { patch, post } from '../../ui/api.ts';
+import type { ChangeDialogProps } from '../../ui/collection.tsx';
+import { ConfirmDialog, FormDialog } from '../../ui/dialog.tsx';
+import { CheckField, fieldError, TextField } from '../../ui/field.tsx';
+import { type Action, useAction } from '../../ui/resource.ts';
+import { Nothing } from '../../ui/text.tsx';
+import { toast } from '../../ui/toast.tsx';
 import { ModelsField } from './models-field.tsx';
-import { type Action, useAction } from './resource.ts';
-import { Nothing } from './text.tsx';
-import { toast } from './toast.tsx';
 
 const PERIODS = ['total', 'day', 'month'] as const;
 type Period = (typeof PERIODS)[number];

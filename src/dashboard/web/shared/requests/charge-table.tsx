@@ -1,13 +1,13 @@
 // The calculation of a charge as a table: tokens times price per bucket, and the total.
 
-import type { CalculationRecord } from '../../records/customer-request.ts';
-import { rich } from '../text/rich.ts';
-import { t } from '../text/t.ts';
-import { Amount } from './amount.tsx';
-import { amountColumn, countColumn } from './common-columns.tsx';
-import { formatCount } from './format.ts';
-import { labelOf } from './labels.ts';
-import { Table } from './table.tsx';
+import type { CalculationRecord } from '../../../records/customer-request.ts';
+import { rich } from '../../text/rich.ts';
+import { t } from '../../text/t.ts';
+import { Amount } from '../../ui/amount.tsx';
+import { amountColumn, countColumn } from '../../ui/common-columns.tsx';
+import { formatCount } from '../../ui/format.ts';
+import { labelOf } from '../../ui/labels.ts';
+import { Table } from '../../ui/table.tsx';
 
 export function ChargeTable({ model, buckets }: Pick<CalculationRecord, 'model' | 'buckets'>) {
   return (

@@ -1,13 +1,13 @@
 // A failed or refused request on pages: the status with its code, and the whole problem.
 
 import type { ComponentChildren } from 'preact';
-import type { ProblemRecord } from '../../records/customer-request.ts';
-import { t } from '../text/t.ts';
-import { formatCount } from './format.ts';
-import { labelOf } from './labels.ts';
-import { Alert, Card, type Fact, Facts } from './parts.tsx';
+import type { ProblemRecord } from '../../../records/customer-request.ts';
+import { t } from '../../text/t.ts';
+import { formatCount } from '../../ui/format.ts';
+import { labelOf } from '../../ui/labels.ts';
+import { Alert, Card, type Fact, Facts } from '../../ui/parts.tsx';
+import { Nothing, StateBadge } from '../../ui/text.tsx';
 import { problemAdvice } from './problems.ts';
-import { Nothing, StateBadge } from './text.tsx';
 
 /** For a cell: the status, and how many equal requests had it. */
 export function StatusCell({

@@ -1,0 +1,3 @@
+// Whose records a page shows: those of the signed-in account, or those of all accounts.
+
+export type Audience = 'account' | 'all';

@@ -1,0 +1,124 @@
+// The filters of lists of requests. Each keeps its value in the page's address by itself.
+
+import { useMemo } from 'preact/hooks';
+import { t } from '../../text/t.ts';
+import { SelectField, type SelectOption } from '../../ui/field.tsx';
+import { ComboboxFilter, SelectFilter } from '../../ui/filter-fields.tsx';
+import { useClearFilters, useFilter, useFilters } from '../../ui/filters.ts';
+import { formatFilter, lastDays } from '../../ui/period.ts';
+import type { Audience } from '../audience.ts';
+import { ERROR_CODES } from './problems.ts';
+
+const OUTCOME_OPTIONS: readonly SelectOption[] = [
+  { value: 'completed', label: t('Completed') },
+  { value: 'stopped_balance', label: t('Balance used up') },
+  { value: 'client_cancelled', label: t('Cancelled') },
+  { value: 'failed', label: t('Failed') },
+  { value: 'refused', label: t('Refused') },
+];
+
+const STATUS_OPTIONS: readonly SelectOption[] = [
+  { value: '2xx', label: t('2xx: answered') },
+  { value: '4xx', label: t('4xx: request refused') },
+  { value: '5xx', label: t('5xx: server error') },
+  ...['400', '401', '402', '403', '404', '413', '429', '500', '503'].map((value) => ({
+    value,
+    label: value,
+  })),
+];
+
+const CODE_OPTIONS: readonly SelectOption[] = ERROR_CODES.map((value) => ({
+  value,
+  label: value,
+}));
+
+type Names = readonly string[];
+
+/** `served` and `requested` are set by links from charts: exactly that model. */
+const KINDS: Names = ['outcome', 'status', 'code', 'model', 'key', 'served', 'requested'];
+
+const OWN_KINDS: Readonly<Record<Audience, Names>> = {
+  account: ['id', 'end_user'],
+  all: ['upstream', 'account'],
+};
+
+/** `from` and `to` are instants and win over `days`. */
+const TIMES: Names = ['days', 'from', 'to'];
+
+/** The filters that the address has set, as the query of the list. */
+export function useRequestFilters(audience: Audience) {
+  const [search] = useFilters();
+  const clear = useClearFilters();
+  const filters = useMemo(() => {
+    const isSet = (name: string) => (search.get(name) ?? '') !== '';
+    const kinds = [...KINDS, ...OWN_KINDS[audience]].filter(isSet);
+    const kind = Object.fromEntries(kinds.map((name) => [name, search.get(name) ?? '']));
+    const query: Readonly<Record<string, string>> = { ...kind, ...timeQuery(search) };
+    return { query, isOfKind: kinds.length > 0, isFiltered: [...kinds, ...TIMES].some(isSet) };
+  }, [search]);
+  return { ...filters, clear: filters.isFiltered ? clear : undefined };
+}
+
+/** How a request ended: its outcome, the status of its answer, and the code of its error. */
+export function OutcomeFilters() {
+  return (
+    <>
+      <SelectFilter name="outcome" label={t('Outcome')} options={OUTCOME_OPTIONS} />
+      <SelectFilter name="status" label={t('Status')} options={STATUS_OPTIONS} />
+      <ComboboxFilter name="code" label={t('Error code')} options={CODE_OPTIONS} />
+    </>
+  );
+}
+
+/** The models of a link from a chart: exactly the one that served, and the requested one. */
+export function LinkedModels() {
+  return (
+    <>
+      <LinkedModel name="served" label={t('Served by')} />
+      <LinkedModel name="requested" label={t('Requested model')} />
+    </>
+  );
+}
+
+function LinkedModel(field: { readonly name: string; readonly label: string }) {
+  const [value] = useFilter(field.name);
+  return value === '' ? null : <SelectFilter {...field} options={[]} />;
+}
+
+const DAYS: readonly SelectOption[] = [
+  { value: '', label: t('Any time') },
+  { value: '1', label: t('Last 24 hours') },
+  { value: '7', label: t('Last 7 days') },
+  { value: '30', label: t('Last 30 days') },
+  { value: '90', label: t('Last 90 days') },
+];
+
+function timesOf(search: URLSearchParams) {
+  const [days = '', from = '', to = ''] = TIMES.map((name) => search.get(name) ?? '');
+  return { days, from, to, hasSpan: from !== '' || to !== '' };
+}
+
+/**
+ * The time as the server reads it. The last days begin later each minute, so a list has to keep one
+ * result while its filters are the same: another query would read it from the start.
+ */
+function timeQuery(search: URLSearchParams) {
+  const { days, from, to, hasSpan } = timesOf(search);
+  const isPreset = DAYS.some(({ value }) => value !== '' && value === days);
+  return hasSpan || !isPreset ? { from, to } : { from: lastDays(Number(days)).from };
+}
+
+export function TimeFilter() {
+  const [search, set] = useFilters();
+  const { days, from, to, hasSpan } = timesOf(search);
+  // Set by links from charts.
+  const span = hasSpan ? [{ value: 'own', label: formatFilter({ from, to }) }] : [];
+  return (
+    <SelectField
+      label={t('Time')}
+      value={hasSpan ? 'own' : days}
+      options={[...DAYS, ...span]}
+      onChange={(next) => next !== 'own' && set({ days: next, from: '', to: '' })}
+    />
+  );
+}
