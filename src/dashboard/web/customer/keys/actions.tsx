@@ -7,7 +7,7 @@ import type {
   ListedKeyRecord,
   RotatedKeyRecord,
 } from '../../../records/key.ts';
-import { EditKeyDialog, PauseKeyDialog, ResumeKeyDialog } from '../../shared/keys/bounds.tsx';
+import { boundsActions } from '../../shared/keys/actions.tsx';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
 import { post } from '../../ui/api.ts';
@@ -27,7 +27,6 @@ type Props = DialogProps<ShownKey> & { readonly record: KeyRecord };
 
 const called = ({ name, masked }: KeyRecord) => t('the key {name}', { name: name ?? masked });
 const fullName = ({ name, masked }: KeyRecord) => (name === null ? masked : `${name} (${masked})`);
-const isKept = ({ status }: KeyRecord) => status !== 'revoked';
 
 export const KEY_ACTIONS: readonly RowAction<ListedKeyRecord, ShownKey>[] = [
   {
@@ -36,30 +35,12 @@ export const KEY_ACTIONS: readonly RowAction<ListedKeyRecord, ShownKey>[] = [
     isOffered: ({ status, replaced_by }) => status === 'active' && replaced_by === null,
     dialog: (record, dialog) => <RotateDialog record={record} {...dialog} />,
   },
-  {
-    label: t('Edit'),
-    called,
-    isOffered: isKept,
-    dialog: (record, dialog) => <EditKeyDialog record={record} {...dialog} />,
-  },
-  {
-    label: t('Pause'),
-    called,
-    isOffered: ({ status, paused_at }) => status === 'active' && paused_at === null,
-    dialog: (record, dialog) => <PauseKeyDialog record={record} {...dialog} />,
-  },
-  {
-    label: t('Resume'),
-    called,
-    isOffered: ({ status, paused_at, paused_reason }) =>
-      status === 'active' && paused_at !== null && paused_reason !== 'operator',
-    dialog: (record, dialog) => <ResumeKeyDialog record={record} {...dialog} />,
-  },
+  ...boundsActions<ListedKeyRecord, ShownKey>('account', called),
   {
     label: t('Revoke'),
     called,
     danger: true,
-    isOffered: isKept,
+    isOffered: ({ status }) => status !== 'revoked',
     dialog: (record, dialog) => <RevokeDialog record={record} {...dialog} />,
   },
 ];

@@ -2,27 +2,20 @@
 // actions.
 
 import { useState } from 'preact/hooks';
-import type {
-  ConnectionRecord,
-  CreatedKeyRecord,
-  KeySummaryRecord,
-  ListedKeyRecord,
-} from '../../../records/key.ts';
-import { BOUNDS_FIELDS, BoundsFields, useBounds } from '../../shared/keys/bounds.tsx';
+import type { ConnectionRecord, KeySummaryRecord, ListedKeyRecord } from '../../../records/key.ts';
+import { CreateKeyDialog } from '../../shared/keys/create.tsx';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
-import { post, withQuery } from '../../ui/api.ts';
+import { withQuery } from '../../ui/api.ts';
 import { Button, CopyButton } from '../../ui/button.tsx';
 import { Collection, type DialogProps } from '../../ui/collection.tsx';
-import { Dialog, FormDialog } from '../../ui/dialog.tsx';
-import { TextField } from '../../ui/field.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
 import { useFilters } from '../../ui/filters.ts';
 import { formatCount } from '../../ui/format.ts';
 import { Alert, Empty, Loaded, Stat, Stats } from '../../ui/parts.tsx';
-import { useAction, useResource } from '../../ui/resource.ts';
+import { useResource } from '../../ui/resource.ts';
 import { useSort } from '../../ui/table-sort.ts';
 import { Time } from '../../ui/text.tsx';
-import { expiryOf, FOR_GOOD, UntilField } from '../../ui/until-field.tsx';
 import { KEY_ACTIONS, type ShownKey } from './actions.tsx';
 import { keyColumns, SORTS } from './columns.tsx';
 import { KEY_STATES, KeyFilters, maskedIn } from './filters.tsx';
@@ -79,7 +72,7 @@ export function View() {
         }
         columns={keyColumns}
         actions={KEY_ACTIONS}
-        create={{ label: t('New key'), dialog: (dialog) => <CreateKeyDialog {...dialog} /> }}
+        create={{ label: t('New key'), dialog: (dialog) => <CreateDialog {...dialog} /> }}
         shown={(key, onClose) => <ShownKeyDialog {...key} onClose={onClose} />}
         onChange={summary.reload}
       >
@@ -147,39 +140,19 @@ const SPANS = [
   { value: '8760', label: t('In 1 year') },
 ] as const;
 
-function CreateKeyDialog({ onShown, onClose }: DialogProps<ShownKey>) {
-  const [name, setName] = useState('');
-  const [until, setUntil] = useState(FOR_GOOD);
-  const bounds = useBounds();
-  const action = useAction(async () => {
-    const body = { name, expires_at: null, ...expiryOf(until), ...bounds.body };
-    onShown({ created: await post<CreatedKeyRecord>('/keys', body) });
-  });
+function CreateDialog({ onShown, onClose }: DialogProps<ShownKey>) {
   return (
-    <FormDialog
+    <CreateKeyDialog
       title={t('New API key')}
-      action={action}
-      fields={['expires_at', ...BOUNDS_FIELDS]}
-      submit={t('Create key')}
+      path="/keys"
+      name={{
+        hint: t('For example, the machine or project that uses it. You can change it later.'),
+        placeholder: t('laptop'),
+      }}
+      until={{ hint: t('Expiring keys are safer.'), spans: SPANS }}
+      onCreated={(created) => onShown({ created })}
       onClose={onClose}
-    >
-      <TextField
-        label={t('Name')}
-        hint={t('For example, the machine or project that uses it. You can change it later.')}
-        placeholder={t('laptop')}
-        maxLength={100}
-        value={name}
-        onInput={setName}
-      />
-      <UntilField
-        hint={t('Expiring keys are safer.')}
-        spans={SPANS}
-        until={until}
-        action={action}
-        onChange={setUntil}
-      />
-      <BoundsFields bounds={bounds} action={action} />
-    </FormDialog>
+    />
   );
 }
 

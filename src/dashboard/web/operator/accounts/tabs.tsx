@@ -3,12 +3,9 @@
 import type { BoundKeyRecord } from '../../../records/key.ts';
 import type { AccountDetailRecord, MovementRecord } from '../../../records/operator-account.ts';
 import type { LoggedRequestRecord } from '../../../records/operator-request.ts';
-import {
-  EditKeyDialog,
-  KeyBounds,
-  PauseKeyDialog,
-  ResumeKeyDialog,
-} from '../../shared/keys/bounds.tsx';
+import { boundsActions } from '../../shared/keys/actions.tsx';
+import { KeyBounds } from '../../shared/keys/bounds.tsx';
+import { CreateKeyDialog } from '../../shared/keys/create.tsx';
 import { loggedRequestColumns } from '../../shared/requests/columns.tsx';
 import { t } from '../../text/t.ts';
 import { Collection, type RowAction } from '../../ui/collection.tsx';
@@ -22,7 +19,6 @@ import { Tabs } from '../../ui/tabs.tsx';
 import { Nothing, Time } from '../../ui/text.tsx';
 import { AuditTable } from '../audit/table.tsx';
 import {
-  CreateKeyDialog,
   type KeyShownOnce,
   KeyState,
   RevokeKeyDialog,
@@ -117,7 +113,17 @@ function Keys({ account: { id, email }, onKeysChange }: Props) {
       create={{
         label: t('New key'),
         needs: 'keys.manage',
-        dialog: (dialog) => <CreateKeyDialog accountId={id} email={email} {...dialog} />,
+        dialog: ({ onShown, onClose }) => (
+          <CreateKeyDialog
+            title={t('New key')}
+            path={`/accounts/${id}/keys`}
+            name={{ hint: t('For {email}. The owner sees it in the list of keys.', { email }) }}
+            onCreated={({ key }) =>
+              onShown({ title: t('Key created'), key, about: t('A key of {email}.', { email }) })
+            }
+            onClose={onClose}
+          />
+        ),
       }}
       shown={(shown, onClose) => <ShownKeyDialog shown={shown} onClose={onClose} />}
       onChange={onKeysChange}
@@ -154,27 +160,7 @@ const KEY_COLUMNS: readonly [Column<BoundKeyRecord>, ...Column<BoundKeyRecord>[]
 const called = ({ masked }: BoundKeyRecord) => t('the key {name}', { name: masked });
 
 const KEY_ACTIONS: readonly RowAction<BoundKeyRecord, KeyShownOnce>[] = [
-  {
-    label: t('Edit'),
-    needs: 'keys.manage',
-    called,
-    isOffered: ({ status }) => status !== 'revoked',
-    dialog: (record, dialog) => <EditKeyDialog record={record} {...dialog} />,
-  },
-  {
-    label: t('Pause'),
-    needs: 'keys.manage',
-    called,
-    isOffered: ({ status, paused_reason }) => status === 'active' && paused_reason !== 'operator',
-    dialog: (record, dialog) => <PauseKeyDialog record={record} {...dialog} />,
-  },
-  {
-    label: t('Resume'),
-    needs: 'keys.manage',
-    called,
-    isOffered: ({ status, paused_at }) => status === 'active' && paused_at !== null,
-    dialog: (record, dialog) => <ResumeKeyDialog record={record} {...dialog} />,
-  },
+  ...boundsActions<BoundKeyRecord, KeyShownOnce>('all', called),
   {
     label: t('Rotate'),
     needs: 'keys.manage',

@@ -1,17 +1,14 @@
-// Operator actions on an API key: revoke, rotate, create.
+// Operator actions on an API key: revoke and rotate.
 
 import { useState } from 'preact/hooks';
-import type { CreatedKeyRecord, KeyRecord, RotatedKeyRecord } from '../../../records/key.ts';
-import { BOUNDS_FIELDS, BoundsFields, useBounds } from '../../shared/keys/bounds.tsx';
+import type { KeyRecord, RotatedKeyRecord } from '../../../records/key.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
 import { post } from '../../ui/api.ts';
 import type { DialogProps } from '../../ui/collection.tsx';
-import { ConfirmDialog, FormDialog } from '../../ui/dialog.tsx';
-import { fieldError, SelectField, TextField } from '../../ui/field.tsx';
-import { useAction } from '../../ui/resource.ts';
+import { ConfirmDialog } from '../../ui/dialog.tsx';
+import { SelectField } from '../../ui/field.tsx';
 import { StateBadge, Time } from '../../ui/text.tsx';
-import { expiryOf, FOR_GOOD, UntilField } from '../../ui/until-field.tsx';
 import { ShownOnceDialog } from '../shown-once.tsx';
 
 type Props = DialogProps<KeyShownOnce> & { readonly record: KeyRecord };
@@ -107,41 +104,5 @@ export function RotateKeyDialog({ record, onShown, onClose }: Props) {
       }}
       onClose={onClose}
     />
-  );
-}
-
-export function CreateKeyDialog({
-  accountId,
-  email,
-  onShown,
-  onClose,
-}: Omit<Props, 'record'> & { readonly accountId: string; readonly email: string }) {
-  const [name, setName] = useState('');
-  const [until, setUntil] = useState(FOR_GOOD);
-  const bounds = useBounds();
-  const action = useAction(async () => {
-    const body = { name, ...expiryOf(until), ...bounds.body };
-    const { key } = await post<CreatedKeyRecord>(`/accounts/${accountId}/keys`, body);
-    onShown({ title: t('Key created'), key, about: t('A key of {email}.', { email }) });
-  });
-  return (
-    <FormDialog
-      title={t('New key')}
-      action={action}
-      fields={['name', 'expires_at', ...BOUNDS_FIELDS]}
-      submit={t('Create key')}
-      onClose={onClose}
-    >
-      <TextField
-        label={t('Name')}
-        hint={t('For {email}. The owner sees it in the list of keys.', { email })}
-        maxLength={100}
-        value={name}
-        onInput={setName}
-        error={fieldError(action, 'name')}
-      />
-      <UntilField until={until} onChange={setUntil} action={action} />
-      <BoundsFields bounds={bounds} action={action} />
-    </FormDialog>
   );
 }

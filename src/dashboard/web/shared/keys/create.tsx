@@ -1,0 +1,55 @@
+// The dialog that creates a key: its name, its expiry and its bounds.
+
+import { useState } from 'preact/hooks';
+import type { CreatedKeyRecord } from '../../../records/key.ts';
+import { t } from '../../text/t.ts';
+import { post } from '../../ui/api.ts';
+import { FormDialog } from '../../ui/dialog.tsx';
+import { fieldError, type SelectOption, TextField } from '../../ui/field.tsx';
+import { useAction } from '../../ui/resource.ts';
+import { expiryOf, FOR_GOOD, UntilField } from '../../ui/until-field.tsx';
+import { BOUNDS_FIELDS, BoundsFields, useBounds } from './bounds.tsx';
+
+export function CreateKeyDialog({
+  title,
+  path,
+  name: nameField,
+  until: untilField = {},
+  onCreated,
+  onClose,
+}: {
+  readonly title: string;
+  readonly path: string;
+  readonly name: { readonly hint: string; readonly placeholder?: string };
+  readonly until?: { readonly hint?: string; readonly spans?: readonly SelectOption[] };
+  readonly onCreated: (created: CreatedKeyRecord) => void;
+  readonly onClose: () => void;
+}) {
+  const [name, setName] = useState('');
+  const [until, setUntil] = useState(FOR_GOOD);
+  const bounds = useBounds();
+  const action = useAction(async () => {
+    const body = { name, ...expiryOf(until), ...bounds.body };
+    onCreated(await post<CreatedKeyRecord>(path, body));
+  });
+  return (
+    <FormDialog
+      title={title}
+      action={action}
+      fields={['name', 'expires_at', ...BOUNDS_FIELDS]}
+      submit={t('Create key')}
+      onClose={onClose}
+    >
+      <TextField
+        label={t('Name')}
+        {...nameField}
+        maxLength={100}
+        value={name}
+        error={fieldError(action, 'name')}
+        onInput={setName}
+      />
+      <UntilField {...untilField} until={until} action={action} onChange={setUntil} />
+      <BoundsFields bounds={bounds} action={action} />
+    </FormDialog>
+  );
+}
