@@ -7,7 +7,7 @@ import type {
   PriceWindowRecord,
   PricingRecord,
 } from '../../../records/model.ts';
-import { requestsBetween } from '../../shared/requests/links.ts';
+import { requestsBetween } from '../../shared/requests/addresses.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
 import { Price } from '../../ui/amount.tsx';

@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import type { SpendDayRecord, SpendRecord } from '../../../records/customer-overview.ts';
-import { requestsBetween } from '../../shared/requests/links.ts';
+import { requestsBetween } from '../../shared/requests/addresses.ts';
 import { t } from '../../text/t.ts';
 import { Chart } from '../../ui/chart.tsx';
 import { moneyChart } from '../../ui/chart-money.ts';

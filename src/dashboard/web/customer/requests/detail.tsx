@@ -8,7 +8,9 @@ import type {
 import { ChargeTable, chargeTotal } from '../../shared/requests/charge-table.tsx';
 import { RequestPage } from '../../shared/requests/detail.tsx';
 import { DebitedStat, holdItems, modelItems, outcomeItems } from '../../shared/requests/facts.tsx';
+import { KeyLink } from '../../shared/requests/links.tsx';
 import { ProblemAlert } from '../../shared/requests/problem-view.tsx';
+import { RefusedView } from '../../shared/requests/refused.tsx';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
 import { Amount } from '../../ui/amount.tsx';
@@ -18,9 +20,7 @@ import type { PageProps } from '../../ui/page.ts';
 import { Alert, Card, Facts, Stat, Stats } from '../../ui/parts.tsx';
 import { Nothing, Time } from '../../ui/text.tsx';
 import { chargeWords, countWords, endingWords } from './labels.ts';
-import { KeyLink } from './links.tsx';
 import { ReceiptCard } from './receipt.tsx';
-import { RefusedView } from './refused.tsx';
 
 export function View({ params }: PageProps) {
   const id = params['id'] ?? '';
@@ -34,7 +34,7 @@ export function View({ params }: PageProps) {
         </span>
       }
       history={(history, reload) => <RequestView history={history} reload={reload} />}
-      refused={(refused) => <RefusedView refused={refused} />}
+      refused={(refused) => <RefusedView audience="account" refused={refused} />}
     />
   );
 }
@@ -135,7 +135,10 @@ function AskedCard({ history }: { readonly history: RequestHistoryRecord }) {
           ...modelItems(model),
           ...outcomeItems('account', request),
           [t('Attempts'), formatCount(attempts)],
-          [t('Key'), <KeyLink key="key" id={history.key_id} name={history.key_name} />],
+          [
+            t('Key'),
+            <KeyLink key="key" audience="account" id={history.key_id} name={history.key_name} />,
+          ],
           [
             t('End user'),
             request?.end_user ? (

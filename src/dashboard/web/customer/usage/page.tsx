@@ -8,7 +8,7 @@ import type {
   UsageRecord,
 } from '../../../records/customer-usage.ts';
 import type { SpeedsRecord } from '../../../records/speeds.ts';
-import { requestsBetween } from '../../shared/requests/links.ts';
+import { requestsBetween } from '../../shared/requests/addresses.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
 import { Amount, OtherAmount } from '../../ui/amount.tsx';

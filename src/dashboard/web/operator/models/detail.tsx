@@ -5,7 +5,7 @@ import type {
   OperatorModelRecord,
   OperatorModelsRecord,
 } from '../../../records/operator-catalog.ts';
-import { requestsBetween } from '../../shared/requests/links.ts';
+import { requestsBetween } from '../../shared/requests/addresses.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
 import { Amount, OtherAmount, Price } from '../../ui/amount.tsx';

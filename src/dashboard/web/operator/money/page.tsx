@@ -6,7 +6,7 @@ import type {
   MoneyFiguresRecord,
   MoneyRecord,
 } from '../../../records/operator-catalog.ts';
-import { requestsBetween } from '../../shared/requests/links.ts';
+import { requestsBetween } from '../../shared/requests/addresses.ts';
 import { t } from '../../text/t.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Chart } from '../../ui/chart.tsx';

@@ -2,7 +2,7 @@
 
 import { Link } from 'wouter-preact';
 import type { MachineRecord, OperatorOverviewRecord } from '../../../records/operator-server.ts';
-import { requestsOfMinute } from '../../shared/requests/links.ts';
+import { requestsOfMinute } from '../../shared/requests/addresses.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
 import { Amount } from '../../ui/amount.tsx';

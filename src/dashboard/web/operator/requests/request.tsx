@@ -8,7 +8,9 @@ import type {
 import { ChargeTable, chargeTotal } from '../../shared/requests/charge-table.tsx';
 import { RequestPage } from '../../shared/requests/detail.tsx';
 import { DebitedStat, holdItems, modelItems, outcomeItems } from '../../shared/requests/facts.tsx';
+import { AccountLink, KeyLink } from '../../shared/requests/links.tsx';
 import { ProblemAlert } from '../../shared/requests/problem-view.tsx';
+import { RefusedView } from '../../shared/requests/refused.tsx';
 import { t } from '../../text/t.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { formatCount, tokenCount } from '../../ui/format.ts';
@@ -17,14 +19,13 @@ import type { PageProps } from '../../ui/page.ts';
 import { Alert, Card, Empty, Facts, Stat, Stats } from '../../ui/parts.tsx';
 import { Nothing, StateBadge, Time } from '../../ui/text.tsx';
 import { Attempts } from './attempts.tsx';
-import { AccountLink, KeyName, RefusalView } from './refusal.tsx';
 
 export function View({ params }: PageProps) {
   return (
     <RequestPage<OperatorRequestRecord, OperatorRefusalRecord>
       id={params['id'] ?? ''}
       history={(history) => <RequestView history={history} />}
-      refused={(refusal) => <RefusalView refusal={refusal} />}
+      refused={(refused) => <RefusedView audience="all" refused={refused} />}
     />
   );
 }
@@ -105,7 +106,7 @@ function RequestFacts({
     <Facts
       items={[
         [t('Account'), <AccountLink key="account" id={account_id} email={account_email} />],
-        [t('Key'), <KeyName key="key" id={key_id} name={key_name} />],
+        [t('Key'), <KeyLink key="key" audience="all" id={key_id} name={key_name} />],
         ...modelItems(model),
         [t('Upstream'), request?.upstream ?? <Nothing />],
         ...outcomeItems('all', request),

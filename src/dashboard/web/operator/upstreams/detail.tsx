@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import type { UpstreamDetailRecord } from '../../../records/operator-server.ts';
-import { requestsBetween, requestsOfMinute } from '../../shared/requests/links.ts';
+import { requestsBetween, requestsOfMinute } from '../../shared/requests/addresses.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
 import { post } from '../../ui/api.ts';

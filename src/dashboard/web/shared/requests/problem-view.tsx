@@ -5,8 +5,8 @@ import type { ProblemRecord } from '../../../records/customer-request.ts';
 import { t } from '../../text/t.ts';
 import { formatCount } from '../../ui/format.ts';
 import { labelOf } from '../../ui/labels.ts';
-import { Alert, Card, type Fact, Facts } from '../../ui/parts.tsx';
-import { Nothing, StateBadge } from '../../ui/text.tsx';
+import { Alert } from '../../ui/parts.tsx';
+import { Nothing } from '../../ui/text.tsx';
 import { problemAdvice } from './problems.ts';
 
 /** For a cell: the status, and how many equal requests had it. */
@@ -71,34 +71,5 @@ export function ProblemAlert({
       </p>
       {children}
     </Alert>
-  );
-}
-
-/** A refused request: its banner with a note, and its facts, which begin with those of every one. */
-export function RefusedRequest({
-  problem,
-  note,
-  facts,
-}: {
-  readonly problem: ProblemRecord;
-  readonly note: string;
-  readonly facts: readonly Fact[];
-}) {
-  return (
-    <>
-      <ProblemAlert problem={problem}>
-        <p>{note}</p>
-      </ProblemAlert>
-      <Card title={t('Request')}>
-        <Facts
-          items={[
-            [t('Outcome'), <StateBadge key="outcome" state="refused" />],
-            [t('Status'), problem.status],
-            [t('Error code'), <code key="code">{problem.code}</code>],
-            ...facts,
-          ]}
-        />
-      </Card>
-    </>
   );
 }
