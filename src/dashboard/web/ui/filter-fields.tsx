@@ -36,12 +36,14 @@ type ChoiceProps = {
   readonly options: readonly SelectOption[];
 };
 
+/** A choice from a list. */
 export function SelectFilter({ name, label, options }: ChoiceProps) {
   const [value, choose] = useFilter(name);
   const choices = withOwn(value, options);
   return <SelectField label={label} value={value} options={choices} onChange={choose} />;
 }
 
+/** A choice from a long list, found by typing. */
 export function ComboboxFilter({ name, label, options }: ChoiceProps) {
   const [value, choose] = useFilter(name);
   const choices = withOwn(value, options);

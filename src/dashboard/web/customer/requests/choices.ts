@@ -4,6 +4,7 @@ import type { RequestFiltersRecord } from '../../../records/customer-request.ts'
 import type { SelectOption } from '../../ui/field.tsx';
 import { useResource } from '../../ui/resource.ts';
 
+/** Empty until loaded. */
 export function useRequestChoices() {
   const choices = useResource<RequestFiltersRecord>('/requests/filters').data.value;
   const models: readonly SelectOption[] = (choices?.models ?? []).map((slug) => ({

@@ -25,6 +25,7 @@ export function holdItems(hold: Hold): readonly Fact[] {
   ];
 }
 
+/** The requested model, and the one that served. */
 export function modelItems({ requested, served }: RequestHistoryRecord['model']): readonly Fact[] {
   const isFallback = served !== null && served !== requested;
   return [

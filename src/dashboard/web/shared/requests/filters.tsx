@@ -108,10 +108,10 @@ function timeQuery(search: URLSearchParams) {
   return hasSpan || !isPreset ? { from, to } : { from: lastDays(Number(days)).from };
 }
 
+/** The last days, or the instants of a link from a chart. */
 export function TimeFilter() {
   const [search, set] = useFilters();
   const { days, from, to, hasSpan } = timesOf(search);
-  // Set by links from charts.
   const span = hasSpan ? [{ value: 'own', label: formatFilter({ from, to }) }] : [];
   return (
     <SelectField
