@@ -127,7 +127,7 @@ const ROWS = {
   },
   idempotent_request_running: {
     status: 409,
-    text: 'The first request with this Idempotency-Key is still running on another node. Retry after the time in retry-after.',
+    text: 'The first request with this Idempotency-Key is still running. Nothing was charged for this repeat. Retry with the same key after the time in retry-after.',
   },
   idempotent_answer_lost: {
     status: 410,

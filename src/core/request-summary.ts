@@ -32,9 +32,6 @@ export const GENERATES: ReadonlySet<RouteName> = new Set([
   'playground_messages',
 ]);
 
-/** Where a repeat read its answer: the stored one, or the one in progress. */
-export type ReplaySource = 'stored' | 'running';
-
 export type RequestSummary = {
   readonly requestId: string;
   readonly route: RouteName;
@@ -56,7 +53,6 @@ export type RequestSummary = {
   readonly answer?: AnswerSummary | undefined;
   /** The request whose answer it got again, for the same `Idempotency-Key`. */
   readonly replayOf?: string | undefined;
-  readonly replayFrom?: ReplaySource | undefined;
   /** Absent without tracing. */
   readonly trace?: RequestTrace | undefined;
 };

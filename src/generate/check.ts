@@ -18,7 +18,12 @@ import { requireForKey } from '../identity/key-bounds.ts';
 import type { ParsedBody } from '../wire/format.ts';
 import { hasImageAddress } from '../wire/image-type.ts';
 import { requirePublicImages } from './image-addresses.ts';
-import type { CheckedRequest, GenerateDependencies, GenerationCall } from './pipeline-types.ts';
+import type {
+  CheckedRequest,
+  GenerateDependencies,
+  GenerationCall,
+  Repeat,
+} from './pipeline-types.ts';
 import { sizePrompt, type UncountedRequest } from './size.ts';
 
 /** A shorter body takes less than 2 ms in all. */
@@ -28,15 +33,22 @@ export async function check(
   dependencies: GenerateDependencies,
   call: GenerationCall,
   facts: KeyFacts,
-): Promise<CheckedRequest> {
+): Promise<CheckedRequest | Repeat> {
+  const { keyed } = call;
   const plan = requirePlan(call.operator.catalog, facts.plan);
+  keyed?.enter(facts, plan);
   const entry = dependencies.entrance.begin(facts.accountId, plan);
   try {
     // Reading and parsing 2 MB costs more than the rest of a refusal, so limits are checked first.
-    if (call.isRead === undefined) await entry.look(call.operator.catalog.minimumHold);
+    await entry.look(call.operator.catalog.minimumHold, keyed && (() => keyed.isNew(facts)));
     const body = await call.readBody(entry);
     if (dependencies.inFlight.aborted()) throw new GatewayError('provider_unavailable');
     await entry.enter();
+    const repeat = await keyed?.find(facts, plan, body);
+    if (repeat !== undefined) {
+      await entry.leaveCounted();
+      return repeat;
+    }
     if (isLarge(body)) await yieldToEventLoop();
     const received = understand(call, facts, plan, body);
     if (isLarge(body)) await yieldToEventLoop();

@@ -55,10 +55,7 @@ export class RequestEntrance {
     this.#lookups = createMinuteBudgets(monotonic);
   }
 
-  /**
-   * In the end call `leave` or `refuse` of the entry; or `leavePlace` or `leaveCounted`, and then
-   * `giveRoom`.
-   */
+  /** In the end call `leave`, `leaveCounted` or `refuse` of the entry. */
   begin(accountId: string, plan: Plan): Entry {
     return new Entry(this, accountId, plan);
   }
@@ -160,30 +157,20 @@ class Entry {
 
   /** Call when the request is ready to claim limits. */
   leave(): void {
-    this.leavePlace();
-    this.giveRoom();
-  }
-
-  /** For a request whose body is still needed: call `giveRoom` later. */
-  leavePlace(): void {
     if (this.#hasLeft) return;
     this.#hasLeft = true;
     this.arrived();
     if (this.#isInside) this.#entrance.places.give(this.#accountId);
-  }
-
-  /** As `leavePlace`, for a repeat. */
-  async leaveCounted(): Promise<void> {
-    await this.#entrance.count(this.#accountId, this.#plan);
-    this.leavePlace();
-  }
-
-  /** The body is needed no longer. Later calls have no effect. */
-  giveRoom(): void {
     if (this.#bodyBytes > 0) this.#entrance.bodies.give(this.#accountId, this.#bodyBytes);
     this.#bodyBytes = 0;
     if (this.#body !== undefined) discard(this.#body);
     this.#body = undefined;
+  }
+
+  /** As `leave`, for a repeat, which claims no limits. */
+  async leaveCounted(): Promise<void> {
+    await this.#entrance.count(this.#accountId, this.#plan);
+    this.leave();
   }
 
   /** Ends it with a refusal, which is counted before a later request takes the place. */

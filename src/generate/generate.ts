@@ -7,9 +7,8 @@ import { affinityOf } from '../core/conversation.ts';
 import { GatewayError } from '../core/error.ts';
 import { failureError, interruptedError, type UpstreamFailure } from '../core/failure.ts';
 import { Fold } from '../core/fold.ts';
-import type { Answer, GenerationEvent, Receipt } from '../core/generation.ts';
+import type { Answer, GenerationEvent } from '../core/generation.ts';
 import type { Tokens } from '../core/money.ts';
-import type { LimitView } from '../core/plan.ts';
 import { SLICE_TOKENS } from '../core/price.ts';
 import { candidates, type RouteFacts } from '../core/route.ts';
 import { answerHead, showsReasoning } from './answer-head.ts';
@@ -21,30 +20,17 @@ import { type Admitted, causeOf, causeOfEnd, finish, outputOf } from './finish.t
 import { obtainGrant } from './hold.ts';
 import { Lifetime } from './lifetime.ts';
 import type { MeteredAttempt } from './metered-attempt.ts';
-import type { CheckedRequest, GenerateDependencies, GenerationCall } from './pipeline-types.ts';
+import type {
+  AnswerStream,
+  CheckedRequest,
+  GenerateDependencies,
+  Generated,
+  GenerationCall,
+} from './pipeline-types.ts';
 import { pump } from './pump.ts';
 import { readToEnd } from './reading.ts';
 import { type Routed, route, type StartedAttempt } from './route.ts';
 import { recordThinking, type ThinkingRecorder } from './thinking.ts';
-
-export type Generated =
-  | {
-      readonly kind: 'whole';
-      readonly body: string;
-      readonly modelServed: string;
-      readonly limits: LimitView;
-      readonly receipt: Receipt;
-    }
-  | {
-      /** The receipt is part of the last event. */
-      readonly kind: 'stream';
-      readonly body: ReadableStream<Uint8Array>;
-      /** Absent if the headers are sent before an upstream has answered. */
-      readonly modelServed?: string;
-      readonly limits: LimitView;
-    }
-  /** The client disconnected, so there is no response. */
-  | { readonly kind: 'cancelled' };
 
 /** Throws `GatewayError` for every refusal and failure before the commit point. */
 export async function generate(
@@ -59,6 +45,7 @@ export async function generate(
   let isStreaming = false;
   try {
     const checked = await check(dependencies, call, await identified);
+    if (typeof checked === 'function') return { kind: 'repeated', response: await checked() };
     const grant = await obtainGrant(dependencies, checked);
     // The upstream is called while the hold is being written; none of its answer is passed on
     // before.
@@ -196,7 +183,8 @@ function serveStream(
   routed: Extract<Routed<MeteredAttempt>, { readonly kind: 'serving' | 'silent' }>,
 ): Generated {
   const { checked, grant, lifetime } = admitted;
-  const client = new ClientStream(() => lifetime.leave());
+  const leave = (): void => lifetime.leave();
+  const client = checked.call.keyed?.openStream(leave) ?? new ClientStream(leave);
   lifetime.serve(client);
   const answer = new Opening(routed, grant.attempts);
   // This task belongs to the request, not to the client's socket: it settles either way.
@@ -226,7 +214,7 @@ async function deliver(
   dependencies: GenerateDependencies,
   admitted: Admitted,
   answer: Opening<MeteredAttempt>,
-  client: ClientStream,
+  client: AnswerStream,
 ): Promise<string> {
   const { checked } = admitted;
   const { call } = checked;

@@ -11,7 +11,7 @@ import type { Claim, ClaimResult } from '../limits/contract.ts';
 import { SECOND_LOOK_MS } from './entrance.ts';
 import { Grant } from './grant.ts';
 import { type Money, mayWait, moneyFor, refusedHold } from './money.ts';
-import type { CheckedRequest, GenerateDependencies } from './pipeline-types.ts';
+import type { CheckedRequest, GenerateDependencies, KeyedCall } from './pipeline-types.ts';
 import { releaseUnconfirmed } from './release.ts';
 
 type Look = 'first' | 'last';
@@ -55,7 +55,7 @@ async function tryGrant(
   look: Look,
 ): Promise<Grant> {
   const claim = await claimLimits(dependencies, asked);
-  if (asked.call.beforeHold !== undefined) await beforeHold(asked.call.beforeHold, claim);
+  if (asked.call.keyed !== undefined) await claimKey(asked.call.keyed, claim);
   const { outputBound } = claim;
   const checked = outputBound === asked.outputBound ? asked : { ...asked, outputBound };
   const money = moneyFor(checked, dependencies.learned);
@@ -110,9 +110,9 @@ async function onDisk(hold: PlacedHold): Promise<PlacedHold> {
   }
 }
 
-async function beforeHold(work: () => Promise<void>, claim: Claim): Promise<void> {
+async function claimKey(keyed: KeyedCall, claim: Claim): Promise<void> {
   try {
-    await work();
+    await keyed.claim();
   } catch (error) {
     // A repeat uses a request of the minute.
     await claim.cancel(error instanceof GatewayError ? 'request' : undefined);

@@ -11,36 +11,17 @@ export type InFlight = ReturnType<typeof createInFlight>;
 
 export function createInFlight() {
   const requests = new Map<string, Stoppable>();
-  const readers = new Set<Stoppable>();
-  let waiting: (() => void)[] = [];
+  const waiting: (() => void)[] = [];
   let aborted = false;
   const drains = new Map<string, number>();
-
-  const isIdle = (): boolean => requests.size === 0 && readers.size === 0;
-  const wakeIdle = (): void => {
-    if (waiting.length === 0 || !isIdle()) return;
-    const resolved = waiting;
-    waiting = [];
-    for (const resolve of resolved) resolve();
-  };
 
   return {
     /** Registers a request. Each `enter` needs an `exit`. */
     enter: (requestId: string, request: Stoppable): void => void requests.set(requestId, request),
     exit(requestId: string): void {
       requests.delete(requestId);
-      wakeIdle();
-    },
-    /**
-     * Registers a reader of an answer that another request produces or produced. It has no hold,
-     * but shutdown waits for it. Returns the function that removes it.
-     */
-    enterReader(reader: Stoppable): () => void {
-      readers.add(reader);
-      return () => {
-        readers.delete(reader);
-        wakeIdle();
-      };
+      if (requests.size > 0) return;
+      for (const resolve of waiting.splice(0)) resolve();
     },
     /** Whether this process still runs the request and will end its hold and claim. */
     isLive: (requestId: string): boolean => requests.has(requestId),
@@ -54,11 +35,11 @@ export function createInFlight() {
      */
     abortAll(): void {
       aborted = true;
-      for (const request of [...requests.values(), ...readers]) request.stop();
+      for (const request of [...requests.values()]) request.stop();
     },
-    /** Resolves when no request is in flight and no reader is left. */
+    /** Resolves when no request is in flight. */
     idle(): Promise<void> {
-      if (isIdle()) return Promise.resolve();
+      if (requests.size === 0) return Promise.resolve();
       return new Promise((resolve) => waiting.push(resolve));
     },
     /**

@@ -3,12 +3,12 @@
 import type { Awaitable } from '../async/awaitable.ts';
 import type { Alert } from '../core/alert.ts';
 import type { HeardWords } from '../core/failure.ts';
-import type { GenerationRequest } from '../core/generation.ts';
+import type { GenerationRequest, Receipt } from '../core/generation.ts';
 import type { Learned } from '../core/learned.ts';
 import type { Catalog, Model } from '../core/model.ts';
 import type { Tokens } from '../core/money.ts';
 import type { OperatorState } from '../core/operator.ts';
-import type { Plan } from '../core/plan.ts';
+import type { LimitView, Plan } from '../core/plan.ts';
 import type { Price } from '../core/price.ts';
 import type { AnswerSummary } from '../core/request-summary.ts';
 import type { RequestTrace } from '../core/trace.ts';
@@ -84,8 +84,6 @@ export type GenerationCall = {
   readonly authorize: () => Awaitable<KeyFacts>;
   /** Its bytes are taken from `room` before they are kept. */
   readonly readBody: (room: BodyBytes) => Promise<ParsedBody>;
-  /** Set if the body is in memory already, so that a refusal before it saves nothing. */
-  readonly isRead?: true;
   readonly tally: RequestObserver;
   /** Absent without tracing. */
   readonly trace?: RequestTrace | undefined;
@@ -93,12 +91,42 @@ export type GenerationCall = {
   readonly signal: AbortSignal;
   /** Called when the answer has ended, or its client is gone: silence is the client's from here on. */
   readonly limitIdle?: () => void;
-  /**
-   * Called after the limits were claimed and before money is held, which happens again in a second
-   * look. If it rejects, the request ends with that error. Absent without an `Idempotency-Key`.
-   */
-  readonly beforeHold?: () => Promise<void>;
+  /** Absent without an `Idempotency-Key`. */
+  readonly keyed?: KeyedCall | undefined;
 };
+
+/** What an `Idempotency-Key` adds to a request. What its functions throw ends the request. */
+export type KeyedCall = {
+  /** Never fires: a disconnect ends nothing, because a repeat may fetch the answer for a day. */
+  readonly signal: AbortSignal;
+  /** Called before the body is read. */
+  readonly enter: (facts: KeyFacts, plan: Plan) => void;
+  /** Whether the key is new: a repeat needs neither a slot nor a balance. */
+  readonly isNew: (facts: KeyFacts) => Promise<boolean>;
+  /** The answer of the first request. Undefined if this is the first one. */
+  readonly find: (facts: KeyFacts, plan: Plan, body: ParsedBody) => Promise<Repeat | undefined>;
+  /** Called after the limits were claimed and before money is held; again in a second look. */
+  readonly claim: () => Promise<void>;
+  /** The stream of the client. Calls `onGone` if the answer has no reader any more. */
+  readonly openStream: (onGone: () => void) => AnswerStream;
+};
+
+/** The client's end of a stream, as the pipeline writes to it. */
+export type AnswerStream = {
+  readonly body: ReadableStream<Uint8Array>;
+  /** Returns a promise if the writer should wait for the client to catch up. */
+  readonly write: (text: string) => Promise<void> | undefined;
+  /** Whether what is written has no reader any more. */
+  readonly gone: () => boolean;
+  /** Reports a disconnect. */
+  readonly leave: () => void;
+  /** Wakes a writer that waits for the client. */
+  readonly hurry: () => void;
+  readonly close: (last: string) => void;
+};
+
+/** Answers a repeat, which has used its request of the minute. */
+export type Repeat = () => Promise<Response>;
 
 /** A playground request whose session the dashboard has checked. Its body is unread. */
 export type PlaygroundCall = {
@@ -129,6 +157,28 @@ export type CheckedRequest = {
   /** The bound set by model, plan and caller. The grant lowers it to what the balance can pay. */
   readonly outputBound: Tokens;
 };
+
+/** What a request has come to. */
+export type Generated =
+  | {
+      readonly kind: 'whole';
+      readonly body: string;
+      readonly modelServed: string;
+      readonly limits: LimitView;
+      readonly receipt: Receipt;
+    }
+  | {
+      /** The receipt is part of the last event. */
+      readonly kind: 'stream';
+      readonly body: ReadableStream<Uint8Array>;
+      /** Absent if the headers are sent before an upstream has answered. */
+      readonly modelServed?: string;
+      readonly limits: LimitView;
+    }
+  /** The answer of an earlier request with the same `Idempotency-Key`. */
+  | { readonly kind: 'repeated'; readonly response: Response }
+  /** The client disconnected, so there is no response. */
+  | { readonly kind: 'cancelled' };
 
 /** Receives the facts of a request for the operator's log and metrics. */
 export type RequestObserver = {

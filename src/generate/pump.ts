@@ -7,7 +7,7 @@ import { exhaustion, type UpstreamFailure } from '../core/failure.ts';
 import type { GenerationEvent } from '../core/generation.ts';
 import type { Attempt, Batch } from '../upstream/attempt.ts';
 import type { StreamEncoder } from '../wire/format.ts';
-import type { ClientStream } from './client-stream.ts';
+import type { AnswerStream } from './pipeline-types.ts';
 
 /**
  * How the pumping ended. With `over`, the attempt has ended too and there is nothing left to read.
@@ -22,7 +22,7 @@ export type PumpOptions = {
   /** The events read before the commit point; pending after a silent commit. */
   readonly first: Awaitable<Batch>;
   readonly encoder: StreamEncoder;
-  readonly client: ClientStream;
+  readonly client: AnswerStream;
   /** Receives every event before it is sent to the client. */
   readonly onEvent: (event: GenerationEvent) => void;
   readonly heartbeatMs: number;

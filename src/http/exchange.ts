@@ -13,6 +13,7 @@ import type {
   BodyBytes,
   GenerateDependencies,
   GenerationCall,
+  KeyedCall,
   PlaygroundCall,
 } from '../generate/pipeline-types.ts';
 import type { Access, PlaygroundAccess } from '../identity/access.ts';
@@ -183,11 +184,13 @@ export class Exchange {
 /** A request for a generated answer. */
 export class GenerationExchange extends Exchange implements GenerationCall, Deadline {
   at = 0;
+  /** Set for a request with an `Idempotency-Key`. */
+  keyed: KeyedCall | undefined;
   #isUnlimited = false;
 
   /** Fires when the client disconnects before its answer is complete. */
   get signal(): AbortSignal {
-    return this.request.signal;
+    return this.keyed?.signal ?? this.request.signal;
   }
 
   protected override identified(facts: KeyFacts): KeyFacts {

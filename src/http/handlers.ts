@@ -24,18 +24,18 @@ import { allowedMethods, formatOfPath, isKeyManagement, notOffered } from './rou
 export async function answerGeneration(
   dependencies: HandlerDependencies,
   exchange: GenerationExchange,
-  answerError: typeof refuse = refuse,
 ): Promise<Response> {
   try {
     requireServing(dependencies);
-    if (!dependencies.hasRoom()) throw crowded();
+    // A repeat needs no upstream.
+    if (exchange.keyed === undefined) requireRoom(dependencies);
     const generated = await generate(dependencies.generation, exchange);
     const response = respondGenerated(exchange.requestId, generated);
     if (generated.kind === 'stream') exchange.tally.streaming(response.status);
     else exchange.tally.answered(response.status);
     return response;
   } catch (error) {
-    return answerError(dependencies, exchange, error);
+    return refuse(dependencies, exchange, error);
   }
 }
 
@@ -109,8 +109,10 @@ function nothingAt(path: string): GatewayError {
   return new GatewayError('not_found', { message: text.replace('this path', shown) });
 }
 
-function crowded(): GatewayError {
-  return new GatewayError('provider_unavailable', {
+/** Throws if no upstream connection is free. */
+export function requireRoom({ hasRoom }: HandlerDependencies): void {
+  if (hasRoom()) return;
+  throw new GatewayError('provider_unavailable', {
     message:
       'The server has as many connections as it can take at the moment. Nothing was charged. Retry with back-off.',
     retryAfterSeconds: 1,

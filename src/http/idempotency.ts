@@ -1,40 +1,43 @@
-// What this process knows of requests with an `Idempotency-Key`: the keys whose first request runs
-// here, so that one runs at a time, and how many requests with a key each account has open.
+// What this process knows of requests with an `Idempotency-Key`: those that it runs, how many each
+// account has open, and the answers that repeats read.
 
 import { withTimeout } from '../async/timeout.ts';
 import { CONCURRENCY_RETRY_SECONDS } from '../core/admit.ts';
 import { takeOff } from '../core/counts.ts';
 import { GatewayError } from '../core/error.ts';
-import { BODY_KEY } from '../core/idempotency-key.ts';
 import { type Plan, replayedBytes } from '../core/plan.ts';
 import { createMinuteBudgets, requireBudget } from '../generate/minute-budget.ts';
-import type { IdempotencyStore, KeyLookup } from '../idempotency/store.ts';
-import type { KeyFacts } from '../identity/authenticate.ts';
+import type { IdempotencyStore } from '../idempotency/store.ts';
+import { Transcript, unpackedBytes } from '../idempotency/transcript.ts';
 import type { Books } from '../ledger/books.ts';
-import { type Recorded, Recording, unpackAnswer } from './recording.ts';
+import { type Recorded, unpackAnswer } from './recording.ts';
 
 /** Memory of the answers that this process records at a time; above it, no first request begins. */
 const MEMORY_BYTES_MAX = 268_435_456;
 
-/** How long shutdown waits for the last answers to be stored. */
+/** How long shutdown, and the end of an answer, wait until answers are stored. */
 const STORE_MS = 2_000;
+
+/** Open requests with a key per concurrent request of the plan: the first one and a repeat. */
+const PLACES = 2;
 
 export type Idempotency = ReturnType<typeof createIdempotency>;
 
 type Options = {
   readonly store: IdempotencyStore;
   readonly books: Pick<Books, 'explain'>;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
   /** Milliseconds of a monotonic clock. */
   readonly monotonic: () => number;
 };
 
-/** A repeat of an account with this plan. */
-type Replayed = { readonly facts: KeyFacts; readonly plan: Plan };
+type Running = { readonly transcript: Transcript; readonly stored: PromiseWithResolvers<void> };
 
-export function createIdempotency({ store, books, monotonic }: Options) {
+export function createIdempotency({ store, books, clock, monotonic }: Options) {
   const replays = createMinuteBudgets(monotonic);
-  const running = new Map<string, Recording>();
-  const storing = new Set<Promise<void>>();
+  /** First requests, from their claim until their answer is stored. */
+  const running = new Map<string, Running>();
   /** Open requests with a key by account. */
   const places = new Map<string, number>();
   /** Answers that were found and are being read, by request id, and how many read them. */
@@ -42,30 +45,18 @@ export function createIdempotency({ store, books, monotonic }: Options) {
   let memoryBytes = 0;
 
   return {
-    ...{ store, books },
-    /** The first request with a key, while it runs or is stored here. */
-    runningOf: ({ id }: KeyLookup): Recording | undefined => running.get(id),
-    /** Whether the key is new. One that is made from the body says nothing before that is read. */
-    async isFirst(facts: KeyFacts, key: string): Promise<boolean> {
-      if (key === BODY_KEY) return false;
-      const lookup = store.lookup(facts, key);
-      return !running.has(lookup.id) && !(await store.has(lookup));
-    },
+    ...{ store, books, clock },
+    isRunning: (requestId: string): boolean => running.has(requestId),
     /** Throws if the account has too many open. Returns the function that gives the place back. */
-    enter(accountId: string, most: number): () => void {
+    enter(accountId: string, { concurrentRequests }: Plan): () => void {
       const taken = places.get(accountId) ?? 0;
-      if (taken >= most) throw tooMany();
+      if (taken >= PLACES * concurrentRequests) throw tooMany();
       places.set(accountId, taken + 1);
-      let isIn = true;
-      return () => {
-        if (!isIn) return;
-        isIn = false;
-        takeOff(places, accountId);
-      };
+      return () => takeOff(places, accountId);
     },
     /** Throws if the account has got as much of earlier answers as it may in a minute. */
-    claimReplay({ facts, plan }: Replayed, { transcript }: Recorded): void {
-      const wait = replays.claim(facts.accountId, replayedBytes(plan), transcript.length());
+    claimReplay(accountId: string, plan: Plan, { packed }: Recorded): void {
+      const wait = replays.claim(accountId, replayedBytes(plan), unpackedBytes(packed));
       requireBudget(wait, tooMuchReplayed);
     },
     /**
@@ -84,30 +75,28 @@ export function createIdempotency({ store, books, monotonic }: Options) {
         },
       };
     },
-    /** Registers a first request, which runs when this returns. Throws if memory is short. */
-    record({ id }: KeyLookup, fingerprint: Uint8Array): Recording {
+    /** Begins to record a first request; in the end call `end`. Throws if memory is short. */
+    begin(requestId: string): Transcript {
       if (memoryBytes > MEMORY_BYTES_MAX) throw crowded();
-      const { entryBytes } = store.bounds;
-      const onGrowth = (bytes: number): void => {
+      const transcript = new Transcript((bytes) => {
         memoryBytes += bytes;
-      };
-      const recording = new Recording(fingerprint, { most: entryBytes, onGrowth });
-      running.set(id, recording);
-      return recording;
-    },
-    /** Follows a first request until its answer is stored. `work` never rejects. */
-    track({ id }: KeyLookup, recording: Recording, work: Promise<void>): void {
-      const done = work.finally(() => {
-        running.delete(id);
-        storing.delete(done);
-        memoryBytes -= recording.size();
-        recording.end();
       });
-      storing.add(done);
+      running.set(requestId, { transcript, stored: Promise.withResolvers() });
+      return transcript;
     },
+    end(requestId: string): void {
+      const ended = running.get(requestId);
+      running.delete(requestId);
+      memoryBytes -= ended?.transcript.size() ?? 0;
+      ended?.stored.resolve();
+    },
+    /** Resolves when the request has ended, or after a time limit. */
+    untilStored: (requestId: string): Promise<void> =>
+      withTimeout(STORE_MS, running.get(requestId)?.stored.promise ?? Promise.resolve()),
     /** Resolves when the last answers are stored, or after a time limit. */
     async close(): Promise<void> {
-      await withTimeout(STORE_MS, Promise.all([...storing]));
+      const stored = [...running.values()].map((each) => each.stored.promise);
+      await withTimeout(STORE_MS, Promise.all(stored));
     },
   };
 }

@@ -1,30 +1,24 @@
-// What became of a first request with an `Idempotency-Key` that this process does not run: waits for
-// its end on another node, and asks the books where its answer is missing.
+// What became of a first request with an `Idempotency-Key`, by its own end or by the books: whether
+// its answer is kept, and whether a repeat runs again.
 
 import { timingSafeEqual } from 'node:crypto';
 import { GatewayError } from '../core/error.ts';
 import type { Outcome } from '../core/generation.ts';
 import { formatTokens, ZERO } from '../core/money.ts';
+import type { AnswerSummary } from '../core/request-summary.ts';
 import type { KeptRequest, KeyLookup } from '../idempotency/store.ts';
 import type { Books } from '../ledger/books.ts';
+import type { RequestHistory } from '../ledger/explain.ts';
 import type { Idempotency } from './idempotency.ts';
-
-/** How often a repeat looks whether the first request has ended: soon, and then ever less often. */
-const LOOK_MS = { first: 100, last: 2_000 };
-
-/** The part of the time waited so far that is added to the next pause. */
-const LOOK_SHARE = 0.1;
-
-/** How long it does so. A client that still wants the answer retries then. */
-const WAIT_MS = 300_000;
 
 /**
  * How long a live node may need to write its hold after its claim, or its answer after the end of
- * its hold. Longer than its ledger waits for a disk.
+ * its hold. Longer than its ledger waits for a disk, with room for clocks that differ.
  */
-const GRACE_MS = 30_000;
+const GRACE_MS = 60_000;
 
-const RUNNING_RETRY_SECONDS = 2;
+/** Client libraries retry twice by default, and few answers take longer than both pauses. */
+const RUNNING_RETRY_SECONDS = 5;
 
 type KnownBooks = Pick<Books, 'explain'>;
 
@@ -36,12 +30,7 @@ type KnownBooks = Pick<Books, 'explain'>;
 type Verdict = 'open' | 'charged' | 'free';
 
 /** What the books say of a request that has claimed its key. */
-export async function verdictOf(
-  books: KnownBooks,
-  requestId: string,
-  lookup: KeyLookup,
-): Promise<Verdict> {
-  const history = await books.explain(requestId);
+function verdictOf(history: RequestHistory | undefined, lookup: KeyLookup): Verdict {
   if (history === undefined) return 'free';
   if (history.record === undefined) return 'open';
   const { debited, outcome } = history.record;
@@ -49,54 +38,67 @@ export async function verdictOf(
 }
 
 /** Whether a repeat runs again although the first request was charged for what it delivered. */
-export function isTriedAgain(outcome: Outcome, { isBody }: KeyLookup): boolean {
+function isTriedAgain(outcome: Outcome, { isBody }: KeyLookup): boolean {
   return isBody && (outcome === 'upstream_failed' || outcome === 'gateway_failed');
 }
 
-type Waiting = {
+type Ended = {
   readonly lookup: KeyLookup;
-  readonly found: KeptRequest;
-  /** Milliseconds of a monotonic clock. */
-  readonly monotonic: () => number;
-  /** Throws when this process has to stop waiting. */
-  readonly requireServing: () => void;
-  /** Resolves when no client waits any more. */
-  readonly over: Promise<'over'>;
-  readonly sleep?: (ms: number) => Promise<void>;
+  readonly requestId: string;
+  /** Undefined if the hold was refused, or if its end could not be booked and may be later. */
+  readonly summary: AnswerSummary | undefined;
+  /** Undefined if it is incomplete. */
+  readonly answer: () => Uint8Array | undefined;
 };
 
-/**
- * Waits while another node runs the first request, or its hold waits for recovery. A row whose
- * request is tried again is removed. Throws if there is a charge and no answer.
- */
-export async function untilEnded(
-  { store, books }: Idempotency,
-  { lookup, found, monotonic, requireServing, over, sleep = Bun.sleep }: Waiting,
-): Promise<'ended' | 'over'> {
-  const { requestId } = found;
-  const startedAt = monotonic();
-  let endedAt: number | undefined;
-  for (let waited = 0; waited < WAIT_MS; waited = monotonic() - startedAt) {
-    requireServing();
-    // In this order: a node that dies after it has stored the answer is not taken for a lost one.
-    const isElsewhere = await store.isElsewhere(found);
-    const row = await store.find(lookup);
-    if (row?.requestId !== requestId || row.state !== 'running') return 'ended';
-    const verdict = await verdictOf(books, requestId, lookup);
-    endedAt = verdict === 'open' ? undefined : (endedAt ?? monotonic());
-    if (endedAt !== undefined && (!isElsewhere || monotonic() - endedAt >= GRACE_MS)) {
-      if (verdict === 'charged') {
-        // A row that runs never expires, and a name that is made from the body cannot be changed.
-        await store.keep(lookup, requestId, undefined);
-        throw await lostAnswer(books, requestId);
-      }
-      await store.remove(found);
-      return 'ended';
-    }
-    const pauseMs = Math.min(LOOK_MS.last, LOOK_MS.first + waited * LOOK_SHARE);
-    if ((await Promise.race([sleep(pauseMs), over])) === 'over') return 'over';
+/** Keeps the answer of a request that must not run again, and removes the row of any other. */
+export async function conclude(
+  { store, books }: Pick<Idempotency, 'store' | 'books'>,
+  { lookup, requestId, summary, answer }: Ended,
+): Promise<void> {
+  if (summary !== undefined) {
+    if (isFinal(summary, lookup)) await store.keep(lookup, requestId, answer());
+    else await store.release(lookup, requestId);
+    return;
   }
-  throw runningElsewhere();
+  const verdict = verdictOf(await books.explain(requestId), lookup);
+  if (verdict === 'charged') await store.keep(lookup, requestId, undefined);
+  else if (verdict === 'free') await store.release(lookup, requestId);
+  // Where the hold is open, the next repeat asks the books again.
+}
+
+/** Whether a repeat must not run again: the request was charged, or had a free model's answer. */
+function isFinal({ outcome, debited, loss }: AnswerSummary, lookup: KeyLookup): boolean {
+  if (isTriedAgain(outcome, lookup)) return false;
+  return outcome === 'completed' || outcome === 'stopped_balance' || debited > ZERO || loss > ZERO;
+}
+
+/**
+ * Removes a row that says `running` if its request has ended without a charge. Throws if the request
+ * runs (409), and if it was charged and its answer is missing (410).
+ */
+export async function requireFree(
+  { store, books, isRunning, clock }: Idempotency,
+  lookup: KeyLookup,
+  found: KeptRequest,
+): Promise<void> {
+  const { requestId, createdAt } = found;
+  if (isRunning(requestId)) throw stillRunning();
+  // In this order: a node that dies after it has stored the answer is not taken for a lost one.
+  const isElsewhere = await store.isElsewhere(found);
+  const row = await store.find(lookup);
+  if (row?.requestId !== requestId || row.state !== 'running') throw stillRunning();
+  const history = await books.explain(requestId);
+  const verdict = verdictOf(history, lookup);
+  const endedAt = history?.hold.endedAt ?? createdAt;
+  if (verdict === 'open' || (isElsewhere && clock() - endedAt < GRACE_MS)) throw stillRunning();
+  if (verdict === 'free') {
+    await store.remove(found);
+    return;
+  }
+  // A row that runs never expires, and a name that is made from the body cannot be changed.
+  await store.keep(lookup, requestId, undefined);
+  throw await lostAnswer(books, requestId);
 }
 
 /** Names the charge that has no answer, so that it is not charged again silently. */
@@ -112,7 +114,7 @@ export async function lostAnswer(books: KnownBooks, requestId: string): Promise<
   });
 }
 
-export function runningElsewhere(): GatewayError {
+export function stillRunning(): GatewayError {
   return new GatewayError('idempotent_request_running', {
     retryAfterSeconds: RUNNING_RETRY_SECONDS,
   });

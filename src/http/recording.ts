@@ -1,196 +1,107 @@
-// The answer of a request with an `Idempotency-Key` while it is produced, and its stored form. The
-// first client and all repeats read the same bytes, each at its own pace.
+// Records the answer of a request with an `Idempotency-Key` while its client gets it, and gives it
+// again.
 
 import { ClientStream } from '../generate/client-stream.ts';
-import {
-  BEGINNING,
-  type Cursor,
-  Transcript,
-  type TranscriptOptions,
-} from '../idempotency/transcript.ts';
+import type { AnswerStream } from '../generate/pipeline-types.ts';
+import { type Transcript, unpack } from '../idempotency/transcript.ts';
 
 /** What precedes the body of an answer. */
-type AnswerHead = {
+export type RecordedHead = {
   readonly requestId: string;
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly isStream: boolean;
 };
 
-/** An answer that repeats get: complete, or growing. */
-export type Recorded = { readonly head: AnswerHead; readonly transcript: Transcript };
+/** The answer of a first request: its head, and its packed transcript. */
+export type Recorded = { readonly head: RecordedHead; readonly packed: Uint8Array };
 
-/**
- * answer   it has begun; `own` are the headers for the first client
- * over     a repeat is tried again; `response` is for the first client
- * beaten   another node runs the first request
- */
-export type Begun =
-  | ({ readonly kind: 'answer'; readonly own: Headers } & Recorded)
-  | { readonly kind: 'over'; readonly response: Response }
-  | { readonly kind: 'beaten' };
+type RecordingOptions = {
+  readonly transcript: Transcript;
+  /** Of the transcript. */
+  readonly bytesMax: number;
+  /** Called if the transcript is full: the answer ends, cut. */
+  readonly onFull: () => void;
+  /** Called when the answer is complete. Its client learns that afterwards. */
+  readonly onComplete: () => Promise<void>;
+};
 
-export class Recording {
-  readonly fingerprint: Uint8Array;
-  readonly #begun = Promise.withResolvers<Begun>();
-  readonly #ended = Promise.withResolvers<void>();
-  readonly begun = this.#begun.promise;
-  /** Resolves when its answer is stored, or its row removed. */
-  readonly ended = this.#ended.promise;
-  /** Later calls have no effect. */
-  readonly begin = this.#begun.resolve;
-  readonly end = this.#ended.resolve;
-  readonly #transcript: Transcript;
-  #head: AnswerHead | undefined;
-  #isFinal: boolean | undefined;
+/** The stream of a first request. It is recorded to its end, whether or not its client stays. */
+export class RecordingStream implements AnswerStream {
+  readonly #options: RecordingOptions;
+  readonly #client = new ClientStream(() => {});
+  readonly body = this.#client.body;
+  #isFull = false;
 
-  constructor(fingerprint: Uint8Array, options: TranscriptOptions) {
-    this.fingerprint = fingerprint;
-    this.#transcript = new Transcript(options);
+  constructor(options: RecordingOptions) {
+    this.#options = options;
   }
 
-  /** Ends the answer for its readers, incomplete. */
-  cut(): void {
-    this.#transcript.cut();
+  write(data: string): Promise<void> | undefined {
+    const { transcript, bytesMax, onFull } = this.#options;
+    if (this.#isFull) return undefined;
+    transcript.append(Buffer.from(data));
+    if (transcript.size() <= bytesMax) return this.#client.write(data);
+    this.#isFull = true;
+    this.#client.cut('The answer is longer than can be recorded.');
+    onFull();
+    return undefined;
   }
 
-  size(): number {
-    return this.#transcript.size();
+  /** Whether the answer has no reader: the recording is one. */
+  gone(): boolean {
+    return this.#isFull;
   }
 
-  /** Whether its answer has ended and a repeat is tried again, as soon as its row is removed. */
-  isOver(): boolean {
-    return this.#isFinal === false;
+  leave(): void {
+    this.#client.leave();
   }
 
-  /**
-   * Records a response to its end. A failure that is tried again is for its client alone. `isFinal`
-   * returns undefined where that is not booked.
-   */
-  async record(
-    requestId: string,
-    response: Response,
-    isFinal: () => boolean | undefined,
-  ): Promise<void> {
-    if (!response.ok && !isFinal()) {
-      this.begin({ kind: 'over', response });
-      return;
-    }
-    const transcript = this.#transcript;
-    const head = headOf(requestId, response);
-    const begun = { kind: 'answer', head, transcript, own: response.headers } as const;
-    this.#head = head;
-    if (head.isStream) {
-      this.begin(begun);
-      await this.#copy(response.body);
-      this.#isFinal = isFinal();
-      transcript.end();
-    } else {
-      transcript.fill(await response.bytes());
-    }
-    this.begin(begun);
+  hurry(): void {
+    this.#client.hurry();
   }
 
-  /** The form in which it is stored; undefined if it is incomplete. */
-  packed(): Uint8Array | undefined {
-    const transcript = this.#transcript;
-    const head = this.#head;
-    if (head === undefined || transcript.isCut()) return undefined;
-    return packAnswer({ head, transcript });
-  }
-
-  /** Reads a body to its end; cancels it where the transcript is full. */
-  async #copy(body: ReadableStream<Uint8Array> | null): Promise<void> {
-    const transcript = this.#transcript;
-    const reader = body?.getReader();
-    while (reader !== undefined) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      if (transcript.append(value)) continue;
-      await reader.cancel();
-      break;
-    }
+  close(last: string): void {
+    this.write(last);
+    this.#options.onComplete().finally(() => this.#client.close(''));
   }
 }
-
-/** A recorded answer waits in memory and holds no place at an upstream. */
-const STALL_MS = 60_000;
 
 /** The headers that belong to one response, and not to the answer. */
 const OWN_HEADERS = /^(?:x-ratelimit-.*|connection|content-length|date)$/;
 
-function headOf(requestId: string, { status, headers }: Response): AnswerHead {
+export function headOf(requestId: string, { status, headers }: Response): RecordedHead {
   const kept = [...headers].filter(([name]) => !OWN_HEADERS.test(name));
   const isStream = headers.get('content-type')?.startsWith('text/event-stream') === true;
   return { requestId, status, headers: kept, isStream };
 }
 
-/** The head as JSON, a line break, and the compressed transcript. */
-function packAnswer({ head, transcript }: Recorded): Uint8Array {
+/** The head as JSON, a line break, and the transcript. */
+export function packAnswer(head: RecordedHead, transcript: Transcript): Uint8Array {
   return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), transcript.pack()]);
 }
 
 /** The content was sealed, so it needs no checks. */
-export function unpackAnswer(packed: Uint8Array): Recorded {
-  const end = packed.indexOf(0x0a);
-  const head = JSON.parse(Buffer.from(packed.subarray(0, end)).toString()) as AnswerHead;
-  return { head, transcript: Transcript.unpack(packed.subarray(end + 1)) };
+export function unpackAnswer(answer: Uint8Array): Recorded {
+  const end = answer.indexOf(0x0a);
+  const head = JSON.parse(Buffer.from(answer.subarray(0, end)).toString()) as RecordedHead;
+  return { head, packed: answer.subarray(end + 1) };
 }
 
 /**
- * A stream that follows the transcript from its beginning. `onEnd` is called once, when nothing more
- * is read from it: the client has it all, disconnected or stalled.
+ * A stream of a recorded answer. `onEnd` is called when nothing more is read from it: the client has
+ * it all, disconnected or stalled.
  */
-export function follow(
-  transcript: Transcript,
-  signal: AbortSignal,
-  onEnd: () => void,
-): ClientStream {
-  return serveReader(signal, onEnd, (client) => pour(transcript, client));
-}
-
-/** A stream that `write` fills while its client is there, and that ends with it. */
-export function serveReader(
-  signal: AbortSignal,
-  onEnd: () => void,
-  write: (client: ClientStream) => Promise<void>,
-): ClientStream {
-  const client = new ClientStream(onEnd, STALL_MS);
-  const leave = (): void => client.leave();
-  const run = async (): Promise<void> => {
-    await write(client);
-    if (client.gone()) return;
-    onEnd(); // It may limit how long the client is silent, which has no effect behind the close.
+export function replay(packed: Uint8Array, onEnd: () => void): ClientStream {
+  const client = new ClientStream(onEnd);
+  const pour = async (): Promise<void> => {
+    for (const bytes of unpack(packed)) {
+      if (client.gone()) return;
+      await client.write(bytes);
+    }
     client.close('');
+    onEnd();
   };
-  if (signal.aborted) client.leave();
-  signal.addEventListener('abort', leave, { once: true });
-  run()
-    .catch(() => client.cut('The answer could not be read.'))
-    .finally(() => signal.removeEventListener('abort', leave));
+  pour().catch(() => client.cut('The answer could not be read.'));
   return client;
-}
-
-/** Writes a transcript to a client, at the pace of both. */
-export async function pour(
-  transcript: Transcript,
-  client: ClientStream,
-  from = BEGINNING,
-): Promise<void> {
-  for (let cursor = from; !client.gone(); ) {
-    const changed = transcript.changed();
-    const { bytes, next } = transcript.read(cursor);
-    cursor = next;
-    if (bytes !== undefined) await client.write(bytes);
-    else if (transcript.isComplete()) break;
-    else await changed;
-  }
-  if (transcript.isCut()) client.cut('The answer is longer than can be recorded.');
-}
-
-/** Where the first event of a complete stream has ended. */
-export function secondEventOf(transcript: Transcript): Cursor {
-  const { bytes } = transcript.read(BEGINNING);
-  if (bytes === undefined) return BEGINNING;
-  return { segment: 0, offset: Buffer.from(bytes).indexOf('\n\n') + 2 };
 }

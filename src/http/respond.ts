@@ -3,7 +3,7 @@
 
 import { GatewayError } from '../core/error.ts';
 import type { LimitView } from '../core/plan.ts';
-import type { Generated } from '../generate/generate.ts';
+import type { Generated } from '../generate/pipeline-types.ts';
 import type { ClientFormat } from '../wire/format.ts';
 
 type HeaderMap = Record<string, string>;
@@ -30,6 +30,7 @@ export function respondJson(requestId: string, value: unknown): Response {
 
 /** A whole answer or a stream, with its headers. */
 export function respondGenerated(requestId: string, generated: Generated): Response {
+  if (generated.kind === 'repeated') return generated.response;
   if (generated.kind === 'cancelled') return new Response(null, { status: 499 });
   const whole = generated.kind === 'whole';
   const headers = baseHeaders(requestId, whole ? 'application/json' : EVENT_STREAM);
@@ -39,22 +40,11 @@ export function respondGenerated(requestId: string, generated: Generated): Respo
     headers['x-svc-tokens-debited'] = generated.receipt.tokensDebited;
     headers['x-svc-balance'] = generated.receipt.balanceTokens;
   } else {
-    addStreaming(headers);
+    headers['cache-control'] = 'no-cache';
+    // nginx buffers streams unless a header disables it.
+    headers['x-accel-buffering'] = 'no';
   }
   return new Response(generated.body, { headers });
-}
-
-function addStreaming(headers: HeaderMap): void {
-  headers['cache-control'] = 'no-cache';
-  // nginx buffers streams unless a header disables it.
-  headers['x-accel-buffering'] = 'no';
-}
-
-/** The headers of a stream that repeats another one, sent before that one has ended. */
-export function announcedHeaders(requestId: string, limits: LimitView): HeaderMap {
-  const headers = baseHeaders(requestId, EVENT_STREAM);
-  addStreaming(headers);
-  return replayedHeaders(Object.entries(headers), limits);
 }
 
 /** The headers of an answer that a repeat gets again, with the limits as they are now. */

@@ -4,12 +4,7 @@
 
 import type { ClientFormatName } from '../core/admit.ts';
 import type { ErrorCode } from '../core/error.ts';
-import type {
-  AnswerSummary,
-  ReplaySource,
-  RequestSummary,
-  RouteName,
-} from '../core/request-summary.ts';
+import type { AnswerSummary, RequestSummary, RouteName } from '../core/request-summary.ts';
 import type { RequestTrace } from '../core/trace.ts';
 import type { RequestObserver } from '../generate/pipeline-types.ts';
 
@@ -53,7 +48,6 @@ export class Tally implements RequestSummary, RequestObserver {
   durationMs = 0;
   answer: AnswerSummary | undefined;
   replayOf: string | undefined;
-  replayFrom: ReplaySource | undefined;
   readonly trace: RequestTrace | undefined;
   // Private, so it is not part of the summary.
   readonly #teller: Teller;
@@ -76,9 +70,8 @@ export class Tally implements RequestSummary, RequestObserver {
   }
 
   /** The response repeats the answer of an earlier request. */
-  replays(requestId: string, from: ReplaySource): void {
+  replays(requestId: string): void {
     this.replayOf = requestId;
-    this.replayFrom = from;
   }
 
   understood(model: string, stream: boolean): void {

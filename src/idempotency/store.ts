@@ -24,8 +24,6 @@ export type Asker = { readonly accountId: string; readonly keyId: string };
 export type KeyLookup = {
   readonly accountId: string;
   readonly digest: Uint8Array;
-  /** The digest as text, for maps. */
-  readonly id: string;
   /** How long its answer is found. */
   readonly ageMs: number;
   /** Its client cannot choose another name: a request that failed is tried again. */
@@ -34,7 +32,7 @@ export type KeyLookup = {
 
 export type KeptRequest = Pick<
   IdempotentRow,
-  'id' | 'requestId' | 'fingerprint' | 'owner' | 'state'
+  'id' | 'requestId' | 'fingerprint' | 'owner' | 'state' | 'createdAt'
 > & {
   /**
    * The answer of a row that is `kept`; undefined if it cannot be opened. Opened when it is read: a
@@ -58,7 +56,7 @@ export const BOUNDS: IdempotencyBounds = {
   bodyAgeMs: 10 * 60_000,
 };
 
-/** With the pauses between them some 16 s: less than a repeat at another node waits. */
+/** With the pauses between them some 16 s: less than other nodes give a live one. */
 const CONCLUDE_TRIES = 9;
 
 export type IdempotencyStore = ReturnType<typeof createIdempotencyStore>;
@@ -131,12 +129,12 @@ export function createIdempotencyStore(dependencies: {
     bounds,
     lookup({ accountId, keyId }: Asker, idempotencyKey: string): KeyLookup {
       const digest = digestOf(lookupKey, [accountId, keyId, idempotencyKey]);
-      return { accountId, digest, id: digest.toHex(), ageMs: bounds.ageMs, isBody: false };
+      return { accountId, digest, ageMs: bounds.ageMs, isBody: false };
     },
     /** The name of a request that is named by its body. */
     lookupBody({ accountId, keyId }: Asker, fingerprint: Uint8Array): KeyLookup {
       const digest = digestOf(lookupKey, [accountId, keyId, BODY_KEY, fingerprint.toHex()]);
-      return { accountId, digest, id: digest.toHex(), ageMs: bounds.bodyAgeMs, isBody: true };
+      return { accountId, digest, ageMs: bounds.bodyAgeMs, isBody: true };
     },
     /** Two requests with the same fingerprint have the same format and the same body. */
     fingerprint: (format: string, body: string): Uint8Array =>
@@ -149,13 +147,13 @@ export function createIdempotencyStore(dependencies: {
     async find(lookup: KeyLookup): Promise<KeptRequest | undefined> {
       const row = await statements.find(lookup.digest);
       if (row === undefined) return undefined;
-      const { id, requestId, fingerprint, owner, state, sealed } = row;
+      const { id, requestId, fingerprint, owner, state, createdAt, sealed } = row;
       if (hasExpired(row, lookup)) {
         await this.remove({ id, requestId });
         return undefined;
       }
       return {
-        ...{ id, requestId, fingerprint, owner, state },
+        ...{ id, requestId, fingerprint, owner, state, createdAt },
         get answer() {
           if (sealed === null) return undefined;
           return sealer.openBytes(sealed, contextOf(lookup, requestId));

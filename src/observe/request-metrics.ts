@@ -45,13 +45,12 @@ const REPEATS_REFUSED: ReadonlyMap<string, string> = new Map([
 export function createRepeatCounter(register: Register): (summary: RequestSummary) => void {
   const repeats = createCounter(register, {
     name: 'tollgate_repeats_total',
-    help: 'Repeats with an Idempotency-Key: replayed, attached to the running one, reused, running, lost.',
+    help: 'Repeats with an Idempotency-Key: replayed, reused, running, lost.',
     labels: ['result'],
   });
   const repeatsOf = createTable((result) => repeats({ result }));
-  return ({ replayFrom, code }) => {
-    const replayed = replayFrom && (replayFrom === 'stored' ? 'replayed' : 'attached');
-    const result = replayed ?? (code && REPEATS_REFUSED.get(code));
+  return ({ replayOf, code }) => {
+    const result = replayOf === undefined ? code && REPEATS_REFUSED.get(code) : 'replayed';
     if (result !== undefined) repeatsOf(result).value += 1;
   };
 }

@@ -53,7 +53,7 @@ export function createHandlers({ base, store, domains, pipeline }: HandlerOption
     access: createAccess({ authenticator }),
     playgroundAccess: createPlaygroundAccess(database),
     generation,
-    idempotency: idempotency && createIdempotency({ store: idempotency, books, monotonic }),
+    idempotency: idempotency && createIdempotency({ store: idempotency, books, clock, monotonic }),
     lists: {
       limits,
       books,

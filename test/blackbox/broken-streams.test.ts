@@ -8,7 +8,7 @@ import { type Behaviour, streamHead } from '../support/behaviours.ts';
 import { catalogOf, LARGE_PLAN, UPSTREAM_KEY } from '../support/catalog.ts';
 import { type Format, get } from '../support/client.ts';
 import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
-import { askKeyed, isReplayed, openKeyed, spentBy } from '../support/keyed.ts';
+import { askEnded, askKeyed, isReplayed, openKeyed, spentBy } from '../support/keyed.ts';
 import { streamFrames } from '../support/render.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
@@ -163,7 +163,7 @@ describe.each(KEYED)('%s: a stream and its repeat with the key %s', (format, key
       const account = await newAccount();
       const before = upstream.requests.length;
       await readAndLeave(account, key, model, format);
-      const repeat = await askKeyed(account, key, model, { format, stream: true });
+      const repeat = await askEnded(account, key, model, { format, stream: true });
       expect([delivered(repeat.text), isReplayed(repeat)]).toEqual([TOKENS, true]);
       expect(await spent(account)).toBe(WHOLE);
       expect(upstream.requests.length - before).toBe(1);

@@ -121,7 +121,7 @@ const ELSEWHERE = [
 /**
  * How each code is provoked. `internal_error` cannot be: it is the answer to a defect of ours, and
  * nothing that a caller, an upstream or an operator does should ever lead to it. Lost answers and
- * requests on other nodes are in the tests of idempotency.
+ * running requests are in the tests of idempotency.
  */
 const PROVOCATIONS: Readonly<
   Record<Exclude<ErrorCode, (typeof ELSEWHERE)[number]>, (format: Format) => Promise<Provoked>>

@@ -12,6 +12,7 @@ import type { Caller } from '../support/client.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import {
+  askEnded,
   askKeyed,
   codeOf,
   isReplayed,
@@ -125,7 +126,7 @@ describeOnEachDatabase('a repeat after the server has ended', () => {
     await upstream.waitFor(({ requests }) => requests.length > before);
     await gateway.kill();
     await start();
-    const repeat = await askKeyed(now(account), 'early', 'stalls-once', STREAM);
+    const repeat = await askEnded(now(account), 'early', 'stalls-once', STREAM);
     expect([repeat.status, isReplayed(repeat)]).toEqual([200, false]);
     expect(await spentBy(now(account), CREDIT)).toBe(PRICE);
   });
@@ -141,7 +142,7 @@ describeOnEachDatabase('a repeat after the server has ended', () => {
     });
     await gateway.kill();
     await start();
-    const lost = await askKeyed(now(account), 'middle', 'stops-once', STREAM);
+    const lost = await askEnded(now(account), 'middle', 'stops-once', STREAM);
     expect([lost.status, codeOf(lost)]).toEqual([410, 'idempotent_answer_lost']);
     const cost = await spentBy(now(account), CREDIT);
     expect(cost).toBeGreaterThan(0);
@@ -160,7 +161,7 @@ describeOnEachDatabase('a repeat after the server has ended', () => {
     for (let round = 0; round < samples(4, 40); round += 1) {
       const names = Array.from({ length: 12 }, (_, index) => `round-${round}-${index}`);
       const ask = (caller: Caller, name: string): Promise<KeyedAnswer> =>
-        askKeyed(caller, name, 'slow-tokens-20-10', { ...STREAM, more: { user: name } });
+        askEnded(caller, name, 'slow-tokens-20-10', { ...STREAM, more: { user: name } });
       const before = upstream.requests.length;
       const dying = names.map((name) => ask(now(account), name).catch(() => undefined));
       await upstream.waitFor(({ requests }) => requests.length > before);
@@ -217,39 +218,17 @@ describeWithServices('a repeat at another server of the same database', ['Postgr
 
   closeAtEnd(() => [upstream, two, one]);
 
-  test.each([false, true])(
-    'waits for the first one, and is not charged (stream: %p)',
-    async (stream) => {
-      await newAccount();
-      const before = upstream.requests.length;
-      const answers = await Promise.all(
-        [one, two, one, two].map((each) =>
-          askKeyed(at(each), `both-${stream}`, 'slow-tokens-20-10', { stream }),
-        ),
-      );
-      expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
-      expect(answers.filter((answer) => !isReplayed(answer))).toHaveLength(1);
-      expect(upstream.requests.length - before).toBe(1);
-      expect(await spentBy(at(two), CREDIT)).toBe(46.4);
-      const other = await askKeyed(at(two), `both-${stream}`, 'ok', { stream });
-      expect([other.status, codeOf(other)]).toEqual([422, 'idempotency_key_reused']);
-    },
-  );
-
   test('learns from the books what became of a first one whose server died', async () => {
     await newAccount();
     const first = await openKeyed(at(one), 'died', 'stops-once', STREAM);
     await first.body?.getReader().read();
     openKeyed(at(one), 'early', 'stalls-once', STREAM).catch(() => undefined);
     await upstream.waitFor(({ requests }) => requests.some(({ model }) => model === 'stalls-once'));
-    const waiting = [
-      askKeyed(at(two), 'died', 'stops-once', STREAM),
-      askKeyed(at(two), 'early', 'stalls-once', STREAM),
-    ];
+    const ask = (name: string, model: string) => askEnded(at(two), name, model, STREAM);
+    const waiting = [ask('died', 'stops-once'), ask('early', 'stalls-once')] as const;
     await Bun.sleep(500);
     await one.kill();
     const [died, early] = await Promise.all(waiting);
-    if (died === undefined || early === undefined) throw new Error('no answer');
     expect([died.status, codeOf(died)]).toEqual([410, 'idempotent_answer_lost']);
     expect([early.status, isReplayed(early)]).toEqual([200, false]);
     const cost = await spentBy(at(two), CREDIT);

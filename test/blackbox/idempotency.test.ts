@@ -5,17 +5,17 @@ import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { behaviourFor, play, SAYS_HELLO } from '../support/behaviours.ts';
+import { behaviourFor } from '../support/behaviours.ts';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
 import type { Caller, Format } from '../support/client.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import {
+  askEnded,
   askKeyed,
   codeOf,
   isReplayed,
   openKeyed,
-  readKeyed,
   spentBy,
   stable,
 } from '../support/keyed.ts';
@@ -29,13 +29,11 @@ const CREDIT = 1_000_000;
 /** What the standard answer of the scripted upstream costs. */
 const PRICE = 16.4;
 
-const MODELS = ['ok', 'tool', 'reasoning', 'slow-tokens-20-50', 'cut', 'recovers', 'halts'];
+const MODELS = ['ok', 'tool', 'reasoning', 'slow-tokens-20-50', 'cut', 'recovers'];
 
 describeOnEachDatabase('requests with an Idempotency-Key', () => {
   let upstream: Upstream;
   let isFailing = false;
-  /** Resolve it, and `halts` goes on. */
-  const goOn = Promise.withResolvers<void>();
   let gateway: Gateway;
 
   const newAccount = (plan = 'large'): Promise<TestAccount> =>
@@ -47,7 +45,6 @@ describeOnEachDatabase('requests with an Idempotency-Key', () => {
     upstream = await startUpstream({
       // What the gateway does not ask for again by itself.
       recovers: (exchange) => behaviourFor(isFailing ? 'status-429' : 'ok')(exchange),
-      halts: play(SAYS_HELLO, goOn.promise),
     });
     gateway = await startGateway({
       catalog: catalogFor(upstream, MODELS, {
@@ -87,16 +84,22 @@ describeOnEachDatabase('requests with an Idempotency-Key', () => {
       expect(await spent(account)).toBe(PRICE);
     });
 
-    test('of requests at the same time, one is charged and all get its answer', async () => {
+    test('of requests at the same time, one runs and is charged, and the others are refused', async () => {
       const account = await newAccount();
       const asked = upstream.requests.length;
+      const [name, model] = ['c', 'slow-tokens-20-50'];
       const all = await Promise.all(
-        Array.from({ length: 8 }, () =>
-          askKeyed(account, 'c', 'slow-tokens-20-50', { format, stream }),
-        ),
+        Array.from({ length: 8 }, () => askKeyed(account, name, model, { format, stream })),
       );
-      expect(new Set(all.map(({ text }) => text)).size).toBe(1);
-      expect(all.filter(isReplayed)).toHaveLength(7);
+      const [first, ...others] = all.toSorted((one, other) => one.status - other.status);
+      expect(first?.status).toBe(200);
+      for (const other of others) {
+        expect([other.status, codeOf(other)]).toEqual([409, 'idempotent_request_running']);
+        expect(other.headers['retry-after']).toBe('5');
+      }
+      expect((await askKeyed(account, name, model, { format, stream })).text).toBe(
+        String(first?.text),
+      );
       expect(upstream.requests.length - asked).toBe(1);
       expect(await spent(account)).toBe(46.4);
     });
@@ -105,17 +108,16 @@ describeOnEachDatabase('requests with an Idempotency-Key', () => {
       const account = await newAccount();
       const asked = upstream.requests.length;
       const leave = new AbortController();
-      const first = openKeyed(account, 'd', 'slow-tokens-20-50', {
-        ...{ format, stream, signal: leave.signal },
-      });
+      const [name, model] = ['d', 'slow-tokens-20-50'];
+      const first = openKeyed(account, name, model, { format, stream, signal: leave.signal });
       await upstream.waitFor(({ requests }) => requests.length === asked + 1);
       if (stream) await (await first).body?.getReader().read();
-      const attached = askKeyed(account, 'd', 'slow-tokens-20-50', { format, stream });
       leave.abort();
       await first.catch(() => undefined);
-      const repeat = await attached;
+      expect((await askKeyed(account, name, model, { format, stream })).status).toBe(409);
+      const repeat = await askEnded(account, name, model, { format, stream });
       expect([repeat.status, isReplayed(repeat)]).toEqual([200, true]);
-      const later = await askKeyed(account, 'd', 'slow-tokens-20-50', { format, stream });
+      const later = await askKeyed(account, name, model, { format, stream });
       expect(later.text).toBe(repeat.text);
       expect(repeat.text.split(' a').length).toBe(21);
       expect(await spent(account)).toBe(46.4);
@@ -158,18 +160,6 @@ describeOnEachDatabase('requests with an Idempotency-Key', () => {
       expect(await spent(account)).toBe(cost);
     },
   );
-
-  test('an attached repeat gets the stream as it comes, from its beginning', async () => {
-    const account = await newAccount();
-    const first = await openKeyed(account, 'h', 'halts', { stream: true });
-    const attached = await openKeyed(account, 'h', 'halts', { stream: true });
-    const begun = Buffer.from((await attached.body?.getReader().read())?.value ?? []).toString();
-    expect(begun).toStartWith('data: {');
-    goOn.resolve();
-    const { text } = await readKeyed(first);
-    expect(text).toStartWith(begun);
-    expect(text).toContain('[DONE]');
-  });
 
   test('a quoted key is the same key', async () => {
     const account = await newAccount();

@@ -9,7 +9,7 @@ import OpenAI from 'openai';
 import OpenAI4 from 'openai-4';
 import OpenAI5 from 'openai-5';
 import OpenAI6 from 'openai-6';
-import { HELLO } from '../support/behaviours.ts';
+import { HELLO, play, SAYS_HELLO } from '../support/behaviours.ts';
 import { catalogFor, ROOMY_PLAN } from '../support/catalog.ts';
 import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { spentBy } from '../support/keyed.ts';
@@ -23,7 +23,12 @@ const MESSAGES = [{ role: 'user', content: 'Hello?' }] as const;
 
 type Fetch = (url: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
-type Options = { readonly account: TestAccount; readonly fetch: Fetch; readonly key?: string };
+type Options = {
+  readonly account: TestAccount;
+  readonly fetch: Fetch;
+  readonly key?: string;
+  readonly model?: string;
+};
 
 type Ask = (options: Options, stream: boolean) => Promise<string>;
 
@@ -40,7 +45,8 @@ function openai(library: unknown): Ask {
   const Client = library as typeof OpenAI;
   return async (options, stream) => {
     const client = new Client(settings(options, '/v1'));
-    const body = { model: 'ok', messages: [...MESSAGES] };
+    const { model = 'ok' } = options;
+    const body = { model, messages: [...MESSAGES] };
     if (!stream) {
       const answer = await client.chat.completions.create(body, perRequest(options));
       return answer.choices[0]?.message.content ?? '';
@@ -59,7 +65,8 @@ function anthropic(library: unknown): Ask {
   const Client = library as typeof Anthropic;
   return async (options, stream) => {
     const client = new Client(settings(options));
-    const body = { model: 'ok', max_tokens: 100, messages: [...MESSAGES] };
+    const { model = 'ok' } = options;
+    const body = { model, max_tokens: 100, messages: [...MESSAGES] };
     const answer = stream
       ? await client.messages.stream(body, perRequest(options)).finalMessage()
       : await client.messages.create(body, perRequest(options));
@@ -97,13 +104,39 @@ function losingFirst(): { readonly fetch: Fetch; readonly answers: Response[] } 
   };
 }
 
+/** Breaks the connection of the first try while its answer is produced. Goes on at the second. */
+function leavingFirst(model: string): { readonly fetch: Fetch; readonly answers: Response[] } {
+  const answers: Response[] = [];
+  let tries = 0;
+  return {
+    answers,
+    async fetch(url, init) {
+      tries += 1;
+      if (tries > 1) {
+        const answer = await fetch(url, init);
+        answers.push(answer);
+        goOn.get(model)?.resolve();
+        return answer;
+      }
+      const connection = new AbortController();
+      fetch(url, { ...init, signal: connection.signal }).catch(() => undefined);
+      await upstream.waitFor(({ requests }) => requests.some((each) => each.model === model));
+      connection.abort();
+      throw new TypeError('fetch failed: the connection was reset');
+    },
+  };
+}
+
+/** The models whose answers halt, and what lets each go on. */
+const goOn = new Map(WAYS.map((_way, index) => [`halts-${index}`, Promise.withResolvers<void>()]));
 let upstream: Upstream;
 let gateway: Gateway;
 
 beforeAll(async () => {
-  upstream = await startUpstream();
+  const halting = [...goOn].map(([model, { promise }]) => [model, play(SAYS_HELLO, promise)]);
+  upstream = await startUpstream(Object.fromEntries(halting));
   gateway = await startGateway({
-    catalog: catalogFor(upstream, ['ok'], { plans: { roomy: ROOMY_PLAN } }),
+    catalog: catalogFor(upstream, ['ok', ...goOn.keys()], { plans: { roomy: ROOMY_PLAN } }),
   });
 });
 
@@ -126,4 +159,30 @@ describe.each(WAYS)('%s, stream %p', (_name, stream, ask) => {
     expect(answers.map(({ headers }) => headers.get('x-svc-replayed'))).toEqual([null, null]);
     expect(await spentBy(account, CREDIT)).toBe(2 * PRICE);
   });
+});
+
+test('their retries are refused while the first request runs, wait as long as they are asked to, and get its answer', async () => {
+  await Promise.all(
+    WAYS.map(async ([name, stream, ask], index) => {
+      const model = `halts-${index}`;
+      const account = await gateway.createAccount({ plan: 'roomy', credit: CREDIT });
+      const { fetch, answers } = leavingFirst(model);
+      const from = performance.now();
+      const text = await ask({ account, fetch, model, key: crypto.randomUUID() }, stream);
+      const statuses = answers.map(({ status, headers }) => [
+        status,
+        headers.get('x-svc-replayed'),
+      ]);
+      expect([name, text, statuses]).toEqual([
+        name,
+        HELLO,
+        [
+          [409, null],
+          [200, 'true'],
+        ],
+      ]);
+      expect(performance.now() - from).toBeGreaterThan(5_000);
+      expect(await spentBy(account, CREDIT)).toBe(PRICE);
+    }),
+  );
 });

@@ -47,24 +47,3 @@ test('ending all notifies each once, and those that leave during it do no harm',
   expect(ended.toSorted()).toEqual(['one', 'other']);
   expect(inFlight.count()).toBe(1);
 });
-
-test('a reader of another answer has no hold, and idle waits for it too', async () => {
-  const inFlight = createInFlight();
-  const stopped: string[] = [];
-  const leave = inFlight.enterReader({ stop: () => void stopped.push('reader') });
-  inFlight.enter('req_1', { stop: () => void stopped.push('request') });
-  expect([inFlight.count(), inFlight.live()]).toEqual([1, ['req_1']]);
-  let idle = false;
-  const waiting = inFlight.idle().then(() => {
-    idle = true;
-  });
-  inFlight.exit('req_1');
-  await Promise.resolve();
-  expect(idle).toBe(false);
-  inFlight.abortAll();
-  expect(stopped).toEqual(['reader']);
-  leave();
-  leave();
-  await waiting;
-  await inFlight.idle();
-});

@@ -1,132 +1,193 @@
-// How long a repeat waits for a first request that another node runs, and what ends the wait.
+// What becomes of the row of a first request: when it has ended, by its summary and by the books,
+// and when a repeat finds the row without an answer.
 
-import { expect, test } from 'bun:test';
+import { afterAll, expect, test } from 'bun:test';
 import { GatewayError } from '../../src/core/error.ts';
+import { createRequestId } from '../../src/core/id.ts';
+import { type Micro, ZERO } from '../../src/core/money.ts';
+import type { AnswerSummary } from '../../src/core/request-summary.ts';
 import type { Idempotency } from '../../src/http/idempotency.ts';
-import { untilEnded } from '../../src/http/keyed-books.ts';
-import type { KeptRequest, KeyLookup } from '../../src/idempotency/store.ts';
+import { conclude, requireFree } from '../../src/http/keyed-books.ts';
+import { createIdempotencyStore, type KeyLookup } from '../../src/idempotency/store.ts';
+import { nodes } from '../../src/store/cluster-tables.ts';
+import { newDatabase, temporaryDirectory } from '../support/database.ts';
 
-const FOUND = {
-  id: 1,
-  requestId: 'req_first',
-  owner: 'boot_other',
-  state: 'running',
-} as KeptRequest;
+const database = await newDatabase(temporaryDirectory());
+afterAll(() => database.close());
 
-const OPEN = { record: undefined };
-const CHARGED = { record: { debited: 7_000_000n }, receipt: { sequence: 3 } };
-const FREE = { record: { debited: 0n }, receipt: { sequence: 3 } };
+await database.db.insert(nodes).values({
+  ...{ boot: 'boot_other', node: 'node_x', host: 'h', pid: 1, version: '1', addresses: '[]' },
+  ...{ state: 'serving', redis: 'off', limits: 'own', catalogVersion: 1, catalogDigest: '' },
+  ...{ inFlight: 0, clockOffsetMs: 0, startedAt: 1, heartbeatAt: 1, seenAt: 1, deadAt: null },
+});
 
-type World = {
-  /** What the books say after so many seconds. */
-  readonly history: (seconds: number) => unknown;
-  readonly isElsewhere?: (seconds: number) => boolean;
-  readonly row?: (seconds: number) => Partial<KeptRequest> | undefined;
-  readonly isServing?: (seconds: number) => boolean;
-  readonly overAt?: number;
-};
+const NOW = 1_790_000_000_000;
+const SECOND = 1_000;
 
-/** How the wait ended, after how many seconds and looks, and what became of the row. */
-async function wait({ history, isElsewhere, row, isServing, overAt }: World) {
-  let nowMs = 0;
-  let looks = 0;
-  let isRemoved = false;
-  let isLost = false;
-  const over = Promise.withResolvers<'over'>();
-  const seconds = (): number => nowMs / 1_000;
-  const idempotency = {
-    store: {
-      isElsewhere: async () => isElsewhere?.(seconds()) ?? true,
-      async find() {
-        looks += 1;
-        return row === undefined ? FOUND : row(seconds());
-      },
-      async remove() {
-        isRemoved = true;
-      },
-      async keep(_lookup: KeyLookup, _requestId: string, answer: Uint8Array | undefined) {
-        isLost = answer === undefined;
-      },
-    },
-    books: { explain: async () => history(seconds()) },
-  } as unknown as Idempotency;
-  const waiting = untilEnded(idempotency, {
-    ...{ lookup: {} as KeyLookup, found: FOUND, monotonic: () => nowMs, over: over.promise },
-    requireServing() {
-      if (isServing?.(seconds()) === false) throw new GatewayError('provider_unavailable');
-    },
-    async sleep(ms) {
-      nowMs += ms;
-      if (overAt === undefined || seconds() < overAt) return;
-      over.resolve('over');
-      await new Promise(() => {});
+const randomBytes = (length: number): Uint8Array => crypto.getRandomValues(new Uint8Array(length));
+
+function openStore(incarnation: string, clock = () => NOW) {
+  return createIdempotencyStore({
+    ...{ database, clock, randomBytes, secret: 's'.repeat(32) },
+    incarnation: () => incarnation,
+    onTrouble: (error) => {
+      throw error;
     },
   });
-  const end = await waiting.catch((error: unknown) =>
-    error instanceof GatewayError ? error.code : error,
-  );
-  return { end, seconds: Math.round(seconds()), looks, isRemoved, isLost };
 }
 
-const kept = (at: number) => (seconds: number) =>
-  seconds < at ? FOUND : { ...FOUND, state: 'kept' as const };
+const store = openStore('boot_own');
 
-test('ends soon after the answer is there, and looks less often the longer it takes', async () => {
-  const short = await wait({ history: () => OPEN, row: kept(1) });
-  expect(short).toMatchObject({ end: 'ended', seconds: 1 });
-  const long = await wait({ history: () => OPEN, row: kept(200) });
-  expect(long.end).toBe('ended');
-  expect(long.seconds).toBeWithin(200, 203);
-  expect(long.looks).toBeLessThan(150);
+type Claimed = { readonly lookup: KeyLookup; readonly requestId: string };
+
+/** Claims a new key, or the name of a new body. */
+async function claimed(isBody = false, by = store): Promise<Claimed> {
+  const requestId = createRequestId(NOW, randomBytes);
+  const asker = { accountId: 'acct_a', keyId: 'key_a' };
+  const fingerprint = by.fingerprint('chat', requestId);
+  const lookup = isBody ? by.lookupBody(asker, fingerprint) : by.lookup(asker, requestId);
+  await by.claim(lookup, fingerprint, requestId);
+  return { lookup, requestId };
+}
+
+const booksOf = (history: unknown) =>
+  ({ explain: async () => history }) as unknown as Idempotency['books'];
+
+type End = {
+  /** Named by its body, and not by a key. */
+  readonly isBody?: boolean;
+  readonly summary?: Partial<AnswerSummary>;
+  readonly history?: unknown;
+};
+
+/** The state of the row when its request has ended; undefined if it was removed. */
+async function stateAfter({ isBody, summary, history }: End): Promise<string | undefined> {
+  const { lookup, requestId } = await claimed(isBody);
+  await conclude(
+    { store, books: booksOf(history) },
+    {
+      ...{ lookup, requestId, summary: summary as AnswerSummary | undefined },
+      answer: () => Buffer.from('answer'),
+    },
+  );
+  return (await store.find(lookup))?.state;
+}
+
+const ONE = 1n as Micro;
+
+const ended = (debited: bigint, more: object = {}) => ({
+  ...{ record: { debited, ...more }, receipt: { sequence: 3 }, hold: { endedAt: NOW } },
 });
 
-test('ends after five minutes', async () => {
-  const { end, seconds } = await wait({ history: () => OPEN });
-  expect(end).toBe('idempotent_request_running');
-  expect(seconds).toBeWithin(300, 303);
+const OPEN = { hold: { endedAt: null } };
+
+test('an answer is kept if it was charged, or complete without a price', async () => {
+  const failed = { outcome: 'upstream_failed', debited: ZERO, loss: ZERO } as const;
+  expect(await stateAfter({ summary: { ...failed, debited: ONE } })).toBe('kept');
+  expect(await stateAfter({ summary: { ...failed, loss: ONE } })).toBe('kept');
+  expect(await stateAfter({ summary: { ...failed, outcome: 'completed' } })).toBe('kept');
+  expect(await stateAfter({ summary: { ...failed, outcome: 'stopped_balance' } })).toBe('kept');
+  expect(await stateAfter({ summary: failed })).toBeUndefined();
 });
 
-test('gives a live node time to store an answer that was charged, and then names the charge', async () => {
-  const lost = await wait({ history: (seconds) => (seconds < 10 ? OPEN : CHARGED) });
-  expect(lost).toMatchObject({ end: 'idempotent_answer_lost', isLost: true });
-  expect(lost.seconds).toBeWithin(40, 45);
-  const late = await wait({ history: () => CHARGED, row: kept(25) });
-  expect(late).toMatchObject({ end: 'ended', isRemoved: false, isLost: false });
+test('without a summary the books decide, and a charge is never forgotten', async () => {
+  expect(await stateAfter({ history: undefined })).toBeUndefined();
+  expect(await stateAfter({ history: ended(0n) })).toBeUndefined();
+  expect(await stateAfter({ history: ended(1n) })).toBe('lost');
+  // Its hold is open: recovery may charge it.
+  expect(await stateAfter({ history: OPEN })).toBe('running');
 });
 
-test('removes the row that a live node left behind without a charge, and not before', async () => {
-  for (const history of [FREE, undefined]) {
-    const left = await wait({ history: () => history });
-    expect(left).toMatchObject({ end: 'ended', isRemoved: true });
-    expect(left.seconds).toBeWithin(30, 35);
-    // The hold may be written after the claim.
-    const late = await wait({
-      history: (seconds) => (seconds < 29 ? history : OPEN),
-      row: kept(60),
-    });
-    expect(late).toMatchObject({ end: 'ended', isRemoved: false });
+test('a failed request that is named by its body is tried again, although it was charged', async () => {
+  const charged = { debited: ONE, loss: ZERO } as const;
+  for (const outcome of ['upstream_failed', 'gateway_failed'] as const) {
+    const history = ended(1n, { outcome });
+    expect(await stateAfter({ isBody: true, summary: { ...charged, outcome } })).toBeUndefined();
+    expect(await stateAfter({ isBody: true, history })).toBeUndefined();
+    expect(await stateAfter({ history })).toBe('lost');
+  }
+  for (const outcome of ['completed', 'stopped_balance', 'client_cancelled'] as const) {
+    const history = ended(1n, { outcome });
+    expect(await stateAfter({ isBody: true, summary: { ...charged, outcome } })).toBe('kept');
+    expect(await stateAfter({ isBody: true, history })).toBe('lost');
   }
 });
 
-test('asks the books at once where no node runs it', async () => {
-  const isElsewhere = (): boolean => false;
-  expect(await wait({ history: () => CHARGED, isElsewhere })).toMatchObject({
-    ...{ end: 'idempotent_answer_lost', seconds: 0, isLost: true },
-  });
-  expect(await wait({ history: () => FREE, isElsewhere })).toMatchObject({
-    ...{ end: 'ended', seconds: 0, isRemoved: true },
-  });
-  const recovered = await wait({
-    history: (seconds) => (seconds < 8 ? OPEN : CHARGED),
-    isElsewhere: (seconds) => seconds < 5,
-  });
-  expect(recovered.end).toBe('idempotent_answer_lost');
-  expect(recovered.seconds).toBeWithin(8, 11);
+type Found = {
+  readonly history: unknown;
+  readonly owner?: 'boot_own' | 'boot_other' | 'boot_gone';
+  /** Since its claim, and the end of its hold. */
+  readonly seconds?: number;
+  readonly isRunning?: boolean;
+  /** Happens while the repeat is decided. */
+  readonly meanwhile?: (first: Claimed) => Promise<void>;
+};
+
+/** What a repeat gets, and the state of the row afterwards. */
+async function repeatOf(found: Found): Promise<readonly [outcome: unknown, state: unknown]> {
+  const { history, owner = 'boot_own', seconds = 0, isRunning = false, meanwhile } = found;
+  const first = await claimed(false, openStore(owner));
+  const { lookup } = first;
+  const row = await store.find(lookup);
+  if (row === undefined) throw new Error('there is no row');
+  await meanwhile?.(first);
+  const idempotency = {
+    ...{ store, books: booksOf(history), isRunning: () => isRunning },
+    clock: () => NOW + seconds * SECOND,
+  };
+  const outcome = await requireFree(idempotency as unknown as Idempotency, lookup, row).then(
+    () => 'free',
+    (error: unknown) => (error instanceof GatewayError ? error.code : error),
+  );
+  return [outcome, (await store.find(lookup))?.state];
+}
+
+const RUNNING = ['idempotent_request_running', 'running'] as const;
+const LOST = ['idempotent_answer_lost', 'lost'] as const;
+const FREE = ['free', undefined] as const;
+
+test('a repeat is refused while this process runs the first request, or its hold is open', async () => {
+  for (const history of [undefined, OPEN, ended(1n)]) {
+    expect(await repeatOf({ history, isRunning: true, seconds: 3_600 })).toEqual(RUNNING);
+  }
+  for (const owner of ['boot_own', 'boot_other', 'boot_gone'] as const) {
+    expect(await repeatOf({ history: OPEN, owner, seconds: 3_600 })).toEqual(RUNNING);
+  }
 });
 
-test('ends when its client leaves, and when this node stops', async () => {
-  expect(await wait({ history: () => OPEN, overAt: 5 })).toMatchObject({ end: 'over' });
-  const stopped = await wait({ history: () => OPEN, isServing: (seconds) => seconds < 5 });
-  expect(stopped.end).toBe('provider_unavailable');
-  expect(stopped.seconds).toBeWithin(5, 8);
+test('the books decide at once where no node runs the first request', async () => {
+  for (const owner of ['boot_own', 'boot_gone'] as const) {
+    expect(await repeatOf({ history: ended(1n), owner })).toEqual(LOST);
+    for (const history of [undefined, ended(0n)]) {
+      expect(await repeatOf({ history, owner })).toEqual(FREE);
+    }
+  }
+});
+
+test('a live node has a minute to write its hold and its answer, and then the books decide', async () => {
+  const owner = 'boot_other';
+  for (const history of [undefined, ended(0n), ended(1n)]) {
+    expect(await repeatOf({ history, owner, seconds: 59 })).toEqual(RUNNING);
+  }
+  expect(await repeatOf({ history: ended(1n), owner, seconds: 60 })).toEqual(LOST);
+  for (const history of [undefined, ended(0n)]) {
+    expect(await repeatOf({ history, owner, seconds: 60 })).toEqual(FREE);
+  }
+});
+
+test('an answer that is stored, or a row that is taken, at that moment is not touched', async () => {
+  const keep = ({ lookup, requestId }: Claimed) =>
+    store.keep(lookup, requestId, Buffer.from('answer'));
+  for (const history of [undefined, ended(1n)]) {
+    const kept = await repeatOf({ history, meanwhile: keep });
+    expect(kept).toEqual(['idempotent_request_running', 'kept']);
+    const taken = await repeatOf({
+      history,
+      async meanwhile({ lookup, requestId }) {
+        await store.release(lookup, requestId);
+        await store.claim(lookup, randomBytes(32), createRequestId(NOW, randomBytes));
+      },
+    });
+    expect(taken).toEqual(RUNNING);
+  }
 });

@@ -1,5 +1,5 @@
-// Repeats at moments that black-box tests cannot choose: a first request that runs on another node for
-// longer than they wait, and one that has failed and whose row is not removed yet.
+// Repeats that black-box tests cannot bring about: of a request that another node runs, and of answers
+// that are larger than what an account gets again in a minute.
 
 import { afterAll, expect, test } from 'bun:test';
 import { createRequestId } from '../../src/core/id.ts';
@@ -8,19 +8,21 @@ import { createInFlight } from '../../src/generate/in-flight.ts';
 import type { GenerationExchange, HandlerDependencies } from '../../src/http/exchange.ts';
 import { createIdempotency } from '../../src/http/idempotency.ts';
 import { answerOnce } from '../../src/http/keyed-request.ts';
-import { Recording } from '../../src/http/recording.ts';
+import { packAnswer } from '../../src/http/recording.ts';
 import { createIdempotencyStore } from '../../src/idempotency/store.ts';
+import { Transcript } from '../../src/idempotency/transcript.ts';
 import type { RequestHistory } from '../../src/ledger/explain.ts';
 import type { AccountLeft } from '../../src/limits/contract.ts';
 import { nodes } from '../../src/store/cluster-tables.ts';
 import { chatFormat } from '../../src/wire/chat/format.ts';
+import { messagesFormat } from '../../src/wire/messages/format.ts';
 import { newDatabase, temporaryDirectory } from '../support/database.ts';
 
 const BODY = '{"model":"m","messages":[{"role":"user","content":"Hi"}]}';
 const FACTS = { accountId: 'acct_a', keyId: 'key_a', plan: 'plan' };
 
 /** What the books say while the other node runs it. */
-const RUNNING = { record: undefined } as RequestHistory;
+const RUNNING = { record: undefined, hold: { endedAt: null } } as RequestHistory;
 
 const ROOMY: AccountLeft = {
   ...{ limitRequests: 10, remainingRequests: 10, limitTokens: 10, remainingTokens: 10 },
@@ -44,21 +46,19 @@ function openStore(incarnation: string) {
   });
 }
 
-/** One process, and an account with a slot. `counted` resolves when a repeat has decided what it is. */
+/** One process, and an account with a slot. */
 function rig() {
   const codes: string[] = [];
-  let minutes = 0;
-  let counted = Promise.withResolvers<void>();
+  let counted = 0;
+  const store = openStore('boot_own');
   const idempotency = createIdempotency({
-    store: openStore('boot_own'),
-    books: { explain: async () => RUNNING },
-    monotonic: () => 0,
+    ...{ store, books: { explain: async () => RUNNING } },
+    ...{ clock: Date.now, monotonic: () => 0 },
   });
   const limits = {
     left: () => ROOMY,
     async countRefused(): Promise<undefined> {
-      counted.resolve();
-      counted = Promise.withResolvers();
+      counted += 1;
     },
   };
   const operator = {
@@ -80,20 +80,16 @@ function rig() {
         bodyBytes: Infinity,
         monotonic: () => 0,
       }),
-      monotonic: () => {
-        minutes += 6;
-        return minutes * 60_000;
-      },
     },
   };
-  const ask = (key: string): Promise<Response> => {
+  const ask = (key: string, format = chatFormat): Promise<Response> => {
     const request = new Request('http://localhost/v1/chat/completions', {
       method: 'POST',
       headers: { 'idempotency-key': key },
     });
     const exchange = {
       limitIdle: () => undefined,
-      ...{ request, operator, signal: request.signal, format: chatFormat },
+      ...{ request, operator, signal: request.signal, format },
       requestId: newId(),
       tally: {
         answered: (_status: number, code: string) => void codes.push(code),
@@ -107,77 +103,47 @@ function rig() {
       exchange as unknown as GenerationExchange,
     );
   };
-  return { ...{ codes, idempotency, ask }, counted: () => counted.promise };
+  return { ...{ codes, store, ask }, counted: () => counted };
 }
 
-/** The beginning of a stream, whole. */
-function streamOf(text: string): Response {
-  return new Response(text, { headers: { 'content-type': 'text/event-stream' } });
-}
+test.each([chatFormat, messagesFormat])(
+  'gets 409 and a time to retry while another node runs the first one, and gives its place back ($name)',
+  async (format) => {
+    const boot = `boot_${format.name}`;
+    await database.db.insert(nodes).values({
+      ...{ boot, node: boot, host: 'h', pid: 1, version: '1', addresses: '[]' },
+      ...{ state: 'serving', redis: 'off', limits: 'own', catalogVersion: 1, catalogDigest: '' },
+      ...{ inFlight: 0, clockOffsetMs: 0, startedAt: 1, heartbeatAt: 1, seenAt: 1, deadAt: null },
+    });
+    const other = openStore(boot);
+    const key = `k-${format.name}`;
+    await other.claim(other.lookup(FACTS, key), other.fingerprint(format.name, BODY), newId());
 
-test('gets 409 and a time to retry after five minutes, and gives its place back', async () => {
-  await database.db.insert(nodes).values({
-    ...{ boot: 'boot_other', node: 'node_x', host: 'h', pid: 1, version: '1', addresses: '[]' },
-    ...{ state: 'serving', redis: 'off', limits: 'own', catalogVersion: 1, catalogDigest: '' },
-    ...{ inFlight: 0, clockOffsetMs: 0, startedAt: 1, heartbeatAt: 1, seenAt: 1, deadAt: null },
-  });
-  const other = openStore('boot_other');
-  await other.claim(other.lookup(FACTS, 'k'), other.fingerprint('chat', BODY), newId());
-
-  const { codes, ask } = rig();
-  // Twice the concurrent requests may be open: the third would be refused if places leaked.
-  for (let count = 0; count < 3; count += 1) {
-    const response = await ask('k');
-    expect([response.status, response.headers.get('retry-after')]).toEqual([409, '2']);
-    expect(response.headers.get('x-should-retry')).toBeNull();
-  }
-  expect(codes).toEqual(Array.from({ length: 3 }, () => 'idempotent_request_running'));
-});
-
-test('is tried again after a failure, although the row of that is not removed yet', async () => {
-  const { idempotency, ask, counted } = rig();
-  const { store } = idempotency;
-  const [lookup, fingerprint] = [store.lookup(FACTS, 'f'), store.fingerprint('chat', BODY)];
-  const failed = idempotency.record(lookup, fingerprint);
-  await failed.record(newId(), streamOf('failed'), () => false);
-  const removed = Promise.withResolvers<void>();
-  idempotency.track(lookup, failed, removed.promise);
-  const decided = counted();
-  const repeat = ask('f');
-  await decided;
-
-  // It was tried again by the time that this repeat decides again.
-  const second = new Recording(fingerprint, { most: 1_000, onGrowth: () => undefined });
-  const requestId = newId();
-  await store.claim(lookup, fingerprint, requestId);
-  await second.record(requestId, streamOf('second'), () => true);
-  await store.keep(lookup, requestId, second.packed());
-  removed.resolve();
-  expect(await (await repeat).text()).toBe('second');
-});
-
-test.each([
-  ['was charged', true],
-  ['may have been charged', undefined],
-])('reads a stream that has ended and %s at once, before it is stored', async (_name, isFinal) => {
-  const { idempotency, ask } = rig();
-  const { store } = idempotency;
-  const [lookup, fingerprint] = [store.lookup(FACTS, 'e'), store.fingerprint('chat', BODY)];
-  const ended = idempotency.record(lookup, fingerprint);
-  await ended.record(newId(), streamOf('ended'), () => isFinal);
-  idempotency.track(lookup, ended, new Promise(() => {}));
-  expect(await (await ask('e')).text()).toBe('ended');
-});
+    const { codes, ask, counted } = rig();
+    // Twice the concurrent requests may be open: the third would be refused if places leaked.
+    for (let count = 0; count < 3; count += 1) {
+      const response = await ask(key, format);
+      expect([response.status, response.headers.get('retry-after')]).toEqual([409, '5']);
+      expect(response.headers.get('x-should-retry')).toBeNull();
+      expect(await response.json()).toMatchObject({
+        ...(format === messagesFormat && { type: 'error' }),
+        error: { type: 'invalid_request_error', code: 'idempotent_request_running' },
+      });
+    }
+    expect(codes).toEqual(Array.from({ length: 3 }, () => 'idempotent_request_running'));
+    expect(counted()).toBe(3);
+  },
+);
 
 test('gets 64 MiB of earlier answers in a minute, and any one of them', async () => {
-  const { codes, idempotency, ask } = rig();
-  const { store } = idempotency;
+  const { codes, store, ask } = rig();
   const [lookup, fingerprint] = [store.lookup(FACTS, 'l'), store.fingerprint('chat', BODY)];
-  const large = new Recording(fingerprint, { most: 1_000, onGrowth: () => undefined });
+  const transcript = new Transcript();
+  transcript.append(new Uint8Array(40 * 1_048_576));
   const requestId = newId();
   await store.claim(lookup, fingerprint, requestId);
-  await large.record(requestId, new Response(new Uint8Array(40 * 1_048_576)), () => true);
-  await store.keep(lookup, requestId, large.packed());
+  const head = { requestId, status: 200, headers: [], isStream: false };
+  await store.keep(lookup, requestId, packAnswer(head, transcript));
   for (let count = 0; count < 2; count += 1) {
     const repeat = await ask('l');
     expect(repeat.status).toBe(200);

@@ -122,7 +122,7 @@ describeOnEachDatabase('requests with an Idempotency-Key in the store', () => {
     failures = 1;
     await store.release(second.lookup, second.requestId);
     expect(await store.find(second.lookup)).toBeUndefined();
-    // One that stays away is reported once, before a repeat at another node gives up.
+    // One that stays away is reported once, before other nodes decide by the books.
     const third = await claimed(store, 'lost');
     pauses.length = 0;
     failures = 9;

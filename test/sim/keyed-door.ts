@@ -54,7 +54,10 @@ export function createKeyedDoor(
   });
   const dependencies = {
     ...{ generation, operator, deadlines, randomBytes, clock: world.wall, startTrace: undefined },
-    idempotency: createIdempotency({ store, books, monotonic: world.monotonic }),
+    idempotency: createIdempotency({
+      ...{ store, books, clock: world.wall },
+      monotonic: world.monotonic,
+    }),
     isRefusing: () => false,
     draining: () => false,
     hasRoom: () => true,

@@ -54,6 +54,15 @@ export async function askKeyed(
   return readKeyed(await openKeyed(caller, key, model, asked));
 }
 
+/** Repeats until the first request has ended, as a client does that is refused while it runs. */
+export async function askEnded(...asked: Parameters<typeof askKeyed>): Promise<KeyedAnswer> {
+  for (;;) {
+    const answer = await askKeyed(...asked);
+    if (answer.status !== 409) return answer;
+    await Bun.sleep(50);
+  }
+}
+
 /** Of an account that began with `credit`, in service tokens. */
 export async function spentBy(caller: Caller, credit: number): Promise<number> {
   const { json } = await get(caller, '/v1/account');

@@ -40,16 +40,13 @@ const chargedOnce = eachKey('a key is charged once', (_entry, charged) =>
     : charged.map(({ requestId, debited }) => `${requestId}: ${debited}`).join(', '),
 );
 
-/** Heartbeats may precede the stream of a repeat that waited for another node. */
 const sameBytes = eachKey('a charged answer is repeated byte for byte', ({ tries }, charged) => {
   const [record] = charged;
   const read = tries.filter(isFinal).map((entry) => ({ entry, ...readAnswer(entry) }));
   const own = read.filter(({ headers }) => headers.get('x-request-id') === record?.requestId);
   const [first, ...repeats] = own.filter(({ status }) => status === 200);
   if (first === undefined) return undefined;
-  const other = repeats.find(
-    ({ text }) => !text.endsWith(first.text) && !first.text.endsWith(text),
-  );
+  const other = repeats.find(({ text }) => text !== first.text);
   if (other !== undefined) return `${first.text.slice(-300)} and then ${other.text.slice(-300)}`;
   const after = read.slice(read.findIndex(({ entry }) => entry === first.entry));
   const foreign = after.find(

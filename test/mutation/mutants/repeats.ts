@@ -3,7 +3,7 @@
 
 import type { Mutant } from '../mutant.ts';
 
-const UNIT = ['test/http/first-request.test.ts', 'test/http/keyed-books.test.ts'];
+const UNIT = ['test/http/keyed-books.test.ts'];
 
 export const REPEAT_MUTANTS: readonly Mutant[] = [
   {
@@ -18,8 +18,8 @@ export const REPEAT_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         in: 'conclude',
-        find: "if (verdict === 'open') return;",
-        put: "if (verdict === 'open' && answer !== undefined) return;",
+        find: "else if (verdict === 'free')",
+        put: 'else',
       },
     ],
     tests: UNIT,
@@ -41,9 +41,9 @@ export const REPEAT_MUTANTS: readonly Mutant[] = [
     does: 'the claim of a live node is removed before its hold can be written',
     edits: [
       {
-        in: 'untilEnded',
-        find: '(!isElsewhere || monotonic() - endedAt >= GRACE_MS)',
-        put: '(!isElsewhere || GRACE_MS >= monotonic() - endedAt)',
+        in: 'requireFree',
+        find: '(isElsewhere && clock() - endedAt < GRACE_MS)',
+        put: '(isElsewhere && endedAt - clock() > GRACE_MS)',
       },
     ],
     tests: UNIT,
@@ -53,9 +53,9 @@ export const REPEAT_MUTANTS: readonly Mutant[] = [
     does: 'a row that a live node left behind blocks its key',
     edits: [
       {
-        in: 'untilEnded',
-        find: '(!isElsewhere || monotonic() - endedAt >= GRACE_MS)',
-        put: '(!isElsewhere || monotonic() - endedAt >= 100 * GRACE_MS)',
+        in: 'requireFree',
+        find: '(isElsewhere && clock() - endedAt < GRACE_MS)',
+        put: '(isElsewhere && clock() - endedAt < 100 * GRACE_MS)',
       },
     ],
     tests: UNIT,
@@ -66,8 +66,8 @@ export const REPEAT_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         in: 'tryGrant',
-        find: 'if (asked.call.beforeHold !== undefined) await beforeHold(asked.call.beforeHold, claim);',
-        put: 'if (asked.call.beforeHold !== undefined) beforeHold(asked.call.beforeHold, claim).catch(() => {});',
+        find: 'if (asked.call.keyed !== undefined) await claimKey(asked.call.keyed, claim);',
+        put: 'if (asked.call.keyed !== undefined) claimKey(asked.call.keyed, claim).catch(() => {});',
       },
     ],
     tests: ['test/blackbox/idempotency-nodes.test.ts'],
@@ -115,9 +115,9 @@ export const REPEAT_MUTANTS: readonly Mutant[] = [
     does: 'a repeat uses no request of the minute',
     edits: [
       {
-        in: '#receive',
-        find: 'else await entry.leaveCounted();',
-        put: 'else entry.leavePlace();',
+        in: 'check',
+        find: 'await entry.leaveCounted();',
+        put: 'entry.leave();',
       },
     ],
     tests: ['test/blackbox/idempotency-attacks.test.ts'],
@@ -125,12 +125,12 @@ export const REPEAT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'T-180',
-    does: 'a repeat without a reader gives its place back',
+    does: 'a repeat that its client does not read gives its place back',
     edits: [
       {
-        in: '#respond',
-        find: 'if (!isStream && transcript.isShort()) {',
-        put: 'if (!isStream) {',
+        in: 'record',
+        find: 'if (!this.#isReading) this.#end();',
+        put: 'this.#end();',
       },
     ],
     tests: ['test/blackbox/idempotency-memory.test.ts'],
@@ -138,27 +138,27 @@ export const REPEAT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'T-181',
-    does: 'an answer that is too large to keep is cut',
+    does: 'a first request ends when its client leaves',
     edits: [
       {
-        in: 'fill',
-        find: 'this.end();',
-        put: 'if (this.#size > this.#options.most) this.cut(); else this.end();',
+        in: 'gone',
+        find: 'return this.#isFull;',
+        put: 'return this.#isFull || this.#client.gone();',
       },
     ],
-    tests: ['test/idempotency/transcript.test.ts'],
+    tests: ['test/http/recording.test.ts'],
   },
   {
     id: 'T-182',
-    does: 'what a reader got is overwritten by later bytes',
+    does: 'an answer ends for its client before it is stored',
     edits: [
       {
-        in: '#close',
-        find: 'this.#tail = this.#tail.slice(length, this.#tailBytes);',
-        put: 'this.#tail.copyWithin(0, length, this.#tailBytes);',
+        in: 'close',
+        find: "this.#options.onComplete().finally(() => this.#client.close(''));",
+        put: "this.#options.onComplete(); this.#client.close('');",
       },
     ],
-    tests: ['test/idempotency/transcript.test.ts'],
+    tests: ['test/http/recording.test.ts'],
   },
   {
     id: 'T-183',
@@ -174,27 +174,26 @@ export const REPEAT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'T-184',
-    does: 'shutdown cuts off clients that read a stored answer',
+    does: 'a repeat runs beside the first request of its own process',
     edits: [
       {
-        in: 'createInFlight',
-        find: 'requests.size === 0 && readers.size === 0',
-        put: 'requests.size === 0 && readers.size >= 0',
+        in: 'requireFree',
+        find: 'if (isRunning(requestId)) throw stillRunning();',
+        put: "if (isRunning('')) throw stillRunning();",
       },
     ],
-    tests: ['test/generate/in-flight.test.ts'],
+    tests: UNIT,
   },
   {
     id: 'T-185',
-    does: 'a repeat of a stream that runs elsewhere sends nothing until it is complete',
+    does: 'a row that has ended by now is judged as if its answer were lost',
     edits: [
       {
-        in: '#serveFound',
-        find: '? await withTimeout(silentCommitMs, ended,',
-        put: '? await withTimeout(silentCommitMs + 60_000, ended,',
+        in: 'requireFree',
+        find: "if (row?.requestId !== requestId || row.state !== 'running') throw stillRunning();",
+        put: 'if (row === undefined) throw stillRunning();',
       },
     ],
-    tests: ['test/blackbox/idempotency-nodes.test.ts'],
-    only: 'has headers and heartbeats',
+    tests: UNIT,
   },
 ];
