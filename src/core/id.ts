@@ -71,12 +71,6 @@ export function createRequestId(nowMs: number, randomBytes: RandomBytes): string
   return `${REQUEST_PREFIX}${time}${randomBytes(10).toHex()}`;
 }
 
-/** When a request id was created, in Unix milliseconds; undefined for an id of another form. */
-export function requestTimeMs(id: string): number | undefined {
-  if (!REQUEST_ID.test(id)) return undefined;
-  return Number.parseInt(id.slice(REQUEST_PREFIX.length, REQUEST_PREFIX.length + TIME_DIGITS), 16);
-}
-
 /** The sixteen bytes of a request id. An id of another form is its text after a zero byte. */
 export function requestIdBytes(id: string): Uint8Array {
   if (REQUEST_ID.test(id)) return Uint8Array.fromHex(id.slice(REQUEST_PREFIX.length));

@@ -2,7 +2,6 @@
 // thinking.
 
 import type { Tool } from '../core/generation.ts';
-import { requestTimeMs } from '../core/id.ts';
 import type { AnswerHead } from '../wire/format.ts';
 import type { CheckedRequest } from './pipeline-types.ts';
 
@@ -23,8 +22,7 @@ export function answerHead(checked: CheckedRequest): AnswerHead {
     id: answerId(call.requestId),
     requestId: call.requestId,
     model: model.slug,
-    // Of the id, so that a repeat at another node knows it before there is an answer.
-    createdSeconds: Math.floor((requestTimeMs(call.requestId) ?? call.startedAt) / 1_000),
+    createdSeconds: Math.floor(call.startedAt / 1_000),
     includeUsage: request.includeUsage,
     showReasoning: showsReasoning(checked),
     marksThinking: request.hidesThinking === true && mayThink(checked),

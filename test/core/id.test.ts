@@ -9,7 +9,6 @@ import {
   randomText,
   requestIdBytes,
   requestIdRange,
-  requestTimeMs,
 } from '../../src/core/id.ts';
 
 const random = (length: number): Uint8Array => crypto.getRandomValues(new Uint8Array(length));
@@ -19,14 +18,6 @@ test('an id is its prefix and 24 letters and digits', () => {
     expect(createId(prefix, random)).toMatch(new RegExp(`^${prefix}[A-Za-z0-9]{24}$`));
   }
   expect(createRequestId(Date.now(), random)).toMatch(/^req_[0-9a-f]{32}$/);
-});
-
-test('a request id has its time, and an id of another form has none', () => {
-  const at = Date.now();
-  expect(requestTimeMs(createRequestId(at, random))).toBe(at);
-  for (const other of ['req_1', `req_${'0'.repeat(32)}`]) {
-    expect(requestTimeMs(other)).toBeUndefined();
-  }
 });
 
 test('random text has the length that was asked for, however many bytes are unusable', () => {
