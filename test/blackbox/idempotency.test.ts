@@ -114,7 +114,9 @@ describeOnEachDatabase('requests with an Idempotency-Key', () => {
       if (stream) await (await first).body?.getReader().read();
       leave.abort();
       await first.catch(() => undefined);
-      expect((await askKeyed(account, name, model, { format, stream })).status).toBe(409);
+      // A whole answer may have arrived at once.
+      const { status } = await askKeyed(account, name, model, { format, stream });
+      expect(stream ? [409] : [409, 200]).toContain(status);
       const repeat = await askEnded(account, name, model, { format, stream });
       expect([repeat.status, isReplayed(repeat)]).toEqual([200, true]);
       const later = await askKeyed(account, name, model, { format, stream });
