@@ -19,8 +19,8 @@ export type ClaimRequest = {
   readonly incident: IncidentLimits | undefined;
   readonly promptTokens: Tokens;
   readonly outputBound: Tokens;
-  /** Nodes that decide by themselves, each by its share of what is left of the caps; absent: one. */
-  readonly capNodes?: number;
+  /** Nodes that decide by themselves, each by its share of the limits; absent: one. */
+  readonly nodes?: number;
 };
 
 /** What a request was granted. Ended once, by `settle` or `cancel`; later calls have no effect. */

@@ -10,7 +10,7 @@ import {
 } from '../core/admit.ts';
 import { secondsToUtcMidnight } from '../core/calendar.ts';
 import { tokenCount } from '../core/money.ts';
-import { effectiveLimits, type LimitView, type Plan } from '../core/plan.ts';
+import { effectiveLimits, type IncidentLimits, type LimitView, type Plan } from '../core/plan.ts';
 import { SLICE_TOKENS } from '../core/price.ts';
 import { type RateWindow, resetSeconds } from '../core/window.ts';
 import type { AccountLeft, ClaimRequest, Refusal } from './contract.ts';
@@ -39,7 +39,7 @@ export type Scopes = { readonly ofPlan: InUse; readonly ofModel: InUse };
 type Used = Scopes & { readonly day: CapUse; readonly month: CapUse };
 
 /** The limits that apply to a request. */
-type Limited = Pick<ClaimRequest, 'plan' | 'incident'>;
+type Limited = Pick<ClaimRequest, 'plan' | 'incident' | 'nodes'>;
 
 /** `nowMs` is on the clock of the windows, `timeMs` on the one of days and months. */
 export type Times = { readonly nowMs: number; readonly timeMs: number };
@@ -58,18 +58,19 @@ export type Decided = { readonly request: ClaimRequest } & (
 /** Applies the tightest scope to each limit, and lowers the output bound to what the caps leave. */
 export function decide(request: ClaimRequest, used: Used): Decided {
   const { day, month } = used;
-  const { plan, promptTokens, outputBound, capNodes = 1 } = request;
-  const dailyTokens = capOf(plan.dailyTokens, day, capNodes);
-  const monthlyTokens = capOf(plan.monthlyTokens, month, capNodes);
+  const { plan, promptTokens, outputBound, nodes = 1 } = request;
+  const dailyTokens = capOf(plan.dailyTokens, day, nodes);
+  const monthlyTokens = capOf(plan.monthlyTokens, month, nodes);
   const restOfDay = dailyTokens - day.tokens + day.reserved;
   const restOfMonth = monthlyTokens - month.tokens + month.reserved;
   const rest = Math.min(restOfDay, restOfMonth);
   const most = tokenCount(Math.max(0, rest - promptTokens));
+  const own = ownLimits(request);
   const fitted = most < outputBound ? { ...request, outputBound: most } : request;
   const refusal = refusedByLimits({
-    freeSlots: freeSlots(request, used),
-    freeRequests: freeRequests(request, used),
-    freeTokens: freeTokens(request, used),
+    freeSlots: freeSlots(own, used),
+    freeRequests: freeRequests(own, used),
+    freeTokens: freeTokens(own, used),
     restOfDay,
     restOfMonth,
     least: Math.max(1, promptTokens + Math.min(1, outputBound)),
@@ -83,6 +84,31 @@ export function decide(request: ClaimRequest, used: Used): Decided {
 /** What this node may let the account use: all that was used before, and its share of the rest. */
 function capOf(cap = Infinity, { before = 0 }: Used['day'], nodes: number): number {
   return nodes === 1 || cap <= before ? cap : before + Math.floor((cap - before) / nodes);
+}
+
+/**
+ * A node's share of a plan while it decides by itself: limit ÷ nodes, at least 1. Without the caps,
+ * which count the use of all nodes: each node has its share of what is left of them.
+ */
+export function planShare(plan: Plan, nodes: number): Plan {
+  return { ...plan, ...limitsShare(plan, nodes) };
+}
+
+function limitsShare<Shared extends IncidentLimits>(limits: Shared, nodes: number): Shared {
+  const shareOf = (limit = Infinity): number => Math.max(1, Math.floor(limit / Math.max(1, nodes)));
+  return {
+    ...limits,
+    requestsPerMinute: shareOf(limits.requestsPerMinute),
+    tokensPerMinute: shareOf(limits.tokensPerMinute),
+    concurrentRequests: shareOf(limits.concurrentRequests),
+  };
+}
+
+/** The limits by which this node decides. Views report the whole ones. */
+function ownLimits(limited: Limited): Limited {
+  const { plan, incident, nodes = 1 } = limited;
+  if (nodes <= 1) return limited;
+  return { plan: planShare(plan, nodes), incident: incident && limitsShare(incident, nodes) };
 }
 
 /** The refusal of a limit for the caller. */
@@ -124,13 +150,14 @@ function capMessage(
 /** The remaining limits: the lower of plan and model. */
 export function viewOf(request: Limited, scopes: Scopes, nowMs: number): LimitView {
   const { requestsPerMinute, tokensPerMinute } = effectiveLimits(request.plan, request.incident);
-  const remainingRequests = Math.max(0, freeRequests(request, scopes));
+  const own = ownLimits(request);
+  const remainingRequests = Math.max(0, freeRequests(own, scopes));
   return {
     limitRequests: requestsPerMinute,
     remainingRequests,
     limitTokens: tokensPerMinute,
-    remainingTokens: Math.max(0, freeTokens(request, scopes)),
-    resetRequestsSeconds: requestsReset(request, scopes, remainingRequests, nowMs),
+    remainingTokens: Math.max(0, freeTokens(own, scopes)),
+    resetRequestsSeconds: requestsReset(own, scopes, remainingRequests, nowMs),
   };
 }
 
@@ -157,7 +184,7 @@ function waitSeconds(
     case 'concurrency_limit_exceeded':
       return CONCURRENCY_RETRY_SECONDS;
     case 'rate_limit_exceeded':
-      return requestsReset(request, scopes, 0, nowMs);
+      return requestsReset(ownLimits(request), scopes, 0, nowMs);
     case 'tokens_per_minute_exceeded':
       return tokensReset(request, scopes, nowMs);
     case 'daily_limit_exceeded':
@@ -204,7 +231,7 @@ function requestsReset(
 
 /** Until the last window resets that has no room for the tokens of a request. */
 function tokensReset(request: ClaimRequest, { ofPlan, ofModel }: Scopes, nowMs: number): number {
-  const { plan, incident } = request;
+  const { plan, incident } = ownLimits(request);
   const wanted = tokensOf(request);
   const ofModelLeft = (incident?.tokensPerMinute ?? Infinity) - ofModel.window.tokens;
   const isPlan = plan.tokensPerMinute - ofPlan.window.tokens < wanted;

@@ -1,11 +1,12 @@
-// The accounts for which this holder leases, and the queue of their requests: one exchange with
-// Redis at a time per account, shared by all waiting requests. Unused permits are returned
-// automatically.
+// The accounts for which this holder leases. Each has one exchange with Redis at a time, shared by
+// the requests that wait in line. Unused permits are returned after a while, or when another holder
+// wants them.
 
 import type { Every } from '../../async/every.ts';
 import { LEASE_MS } from '../open-claims.ts';
-import type { LeaseRequest } from './call.ts';
-import { type Counters, createCounters, hasUnused, rollWindows, slotsUsed } from './counters.ts';
+import { type Counters, createCounters, hasUnused, lose, plus, rollWindows } from './counters.ts';
+import type { LeaseRequest } from './exchange.ts';
+import type { Pair } from './script.ts';
 
 /** How often the sweep looks for changes to report. */
 const SWEEP_MS = 250;
@@ -24,34 +25,23 @@ const FORGET_MS = 120_000;
 /** The most calls of one sweep, so that the reports after an outage are spread out. */
 const CALLS_A_SWEEP = 500;
 
-/** The retry interval of requests that wait for permits which other nodes may not need. */
-const PAUSE_MS = 100;
-
-/** The most exchanges per request. Numbers that keep changing are no reason to wait longer. */
-const EXCHANGES_MAX = 8;
+/** The most exchanges per request. */
+export const TRIPS_MAX = 3;
 
 export type LeasedAccount = {
   readonly counters: Counters;
-  readonly queue: Waiting[];
-  isBusy: boolean;
-  /** Exchanges started, and the latest one answered. */
+  /** Resolves when the exchange in progress and those that wait behind it have ended. */
+  turn: Promise<unknown>;
+  /** What is in line, or in an exchange, and what its requests would take. */
+  inLine: number;
+  waiting: Pair;
+  /** Exchanges started, the latest one answered, and how many failed. */
   begun: number;
   answered: number;
-  /** Something scarce was returned while an exchange was in progress. */
-  tellAgain: boolean;
+  failures: number;
+  /** A report is in line. */
+  isReporting: boolean;
   usedAtMs: number;
-  /** The shared pause before waiting requests ask again for spare permits. */
-  pause: Promise<unknown> | undefined;
-};
-
-type Waiting = {
-  readonly asked: LeaseRequest;
-  /** `begun` at arrival: only a later exchange may refuse it. */
-  readonly since: number;
-  exchanges: number;
-  /** Returns whether the request was decided. */
-  readonly decide: (known: Known) => boolean;
-  readonly giveUp: () => void;
 };
 
 /** What may be stale by the time a request is decided. */
@@ -67,13 +57,12 @@ type AccountsDependencies = {
   readonly isUp: () => boolean;
   readonly monotonic: () => number;
   readonly isLive: (requestId: string) => boolean;
-  readonly sleep: (ms: number) => Promise<unknown>;
   readonly exchange: (counters: Counters, asked: LeaseRequest) => Promise<boolean>;
   readonly every: Every;
 };
 
 export function createLeasedAccounts(dependencies: AccountsDependencies) {
-  const { isUp, monotonic, isLive, sleep, exchange, every } = dependencies;
+  const { isUp, monotonic, isLive, exchange, every } = dependencies;
   const accounts = new Map<string, LeasedAccount>();
   /** Accounts with possible changes to report to Redis. */
   const active = new Set<LeasedAccount>();
@@ -86,20 +75,17 @@ export function createLeasedAccounts(dependencies: AccountsDependencies) {
     for (const claim of counters.claims) {
       if (claim.leaseUntil > nowMs) continue;
       if (isLive(claim.requestId)) claim.leaseUntil = nowMs + LEASE_MS;
-      else {
-        counters.claims.delete(claim);
-        counters.changes += 1;
-      }
+      else lose(counters, claim);
     }
   }
 
   function of(accountId: string, nowMs: number): LeasedAccount {
     let account = accounts.get(accountId);
     if (account === undefined) {
-      const counters = createCounters(accountId);
       account = {
-        ...{ counters, queue: [], isBusy: false, begun: 0, answered: 0, tellAgain: false },
-        ...{ usedAtMs: nowMs, pause: undefined },
+        ...{ counters: createCounters(accountId), turn: Promise.resolve(), inLine: 0 },
+        ...{ waiting: [0, 0], begun: 0, answered: 0, failures: 0, isReporting: false },
+        usedAtMs: nowMs,
       };
       accounts.set(accountId, account);
     }
@@ -109,10 +95,20 @@ export function createLeasedAccounts(dependencies: AccountsDependencies) {
     return account;
   }
 
+  /** Runs when the account has no exchange in progress, and nothing waits before it. */
+  function inTurn<T>(account: LeasedAccount, work: () => Promise<T>): Promise<T> {
+    account.inLine += 1;
+    const done = account.turn.then(work).finally(() => {
+      account.inLine -= 1;
+    });
+    account.turn = done.catch(() => {});
+    return done;
+  }
+
   /** Whether the need was met; undefined without an answer. */
   async function ask(account: LeasedAccount, asked: LeaseRequest): Promise<boolean | undefined> {
     account.begun += 1;
-    const begun = account.begun;
+    const { begun } = account;
     exchanges += 1;
     try {
       const isGiven = await exchange(account.counters, asked);
@@ -121,82 +117,10 @@ export function createLeasedAccounts(dependencies: AccountsDependencies) {
     } catch {
       // Redis or the ledger is unavailable; the breaker and the ledger alert the operator. Permits
       // that Redis may have granted in this call are unusable and must be returned once it is back.
+      account.failures += 1;
       account.counters.changes += 1;
       active.add(account);
       return undefined;
-    }
-  }
-
-  /** Decides the waiting requests in order, with exchanges in between. */
-  async function serve(account: LeasedAccount, tell: boolean): Promise<void> {
-    if (account.isBusy) return;
-    account.isBusy = true;
-    let telling = tell;
-    let given: Waiting | undefined;
-    for (;;) {
-      const nowMs = monotonic();
-      roll(account, nowMs);
-      const next = account.queue[0];
-      if (next === undefined && !telling) break;
-      const isFresh = next !== undefined && next.since < account.answered;
-      const isGiven = next !== undefined && next === given;
-      given = undefined;
-      if (next?.decide({ nowMs, isFresh, isGiven }) === true) {
-        account.queue.shift();
-        continue;
-      }
-      telling = false;
-      const asked = next === undefined ? PRESENT : withWaiting(next, account.queue);
-      const mayAsk = (next?.exchanges ?? 0) < EXCHANGES_MAX;
-      const answer = mayAsk ? await ask(account, asked) : undefined;
-      const isAnswered = answer !== undefined;
-      if (answer === true) given = next;
-      if (next !== undefined) next.exchanges += 1;
-      if (!isAnswered) for (const each of account.queue.splice(0)) each.giveUp();
-      if (account.tellAgain && isAnswered) telling = true;
-      account.tellAgain = false;
-    }
-    account.isBusy = false;
-  }
-
-  /** Something was used or returned. If slots are scarce, other nodes may be waiting for it. */
-  function changed(account: LeasedAccount): void {
-    const { counters } = account;
-    counters.changes += 1;
-    active.add(account);
-    // Permits granted long ago cannot be used here any more either.
-    const isStale = monotonic() - counters.knownAtMs >= TELL_MS;
-    if (!isUp() || !(isStale || isScarce(counters))) return;
-    if (account.isBusy) account.tellAgain = true;
-    else void serve(account, true);
-  }
-
-  function isScarce({ slots }: Counters): boolean {
-    for (const { mayKeep } of slots.values()) if (!mayKeep) return true;
-    return false;
-  }
-
-  function sweep(): void {
-    const nowMs = monotonic();
-    let calls = 0;
-    for (const account of active) {
-      if (account.isBusy) continue;
-      roll(account, nowMs);
-      const { counters } = account;
-      const isReported = counters.changes === counters.reported && !hasUnused(counters);
-      if (isReported && counters.claims.size === 0) active.delete(account);
-      const silentMs = nowMs - counters.knownAtMs;
-      const renews = silentMs >= RENEW_MS && slotsUsed(counters, 'all') > 0;
-      if (!isUp() || !(renews || (!isReported && silentMs >= TELL_MS))) continue;
-      calls += 1;
-      if (calls > CALLS_A_SWEEP) break;
-      void serve(account, true);
-    }
-    sweeps += 1;
-    if (sweeps % (FORGET_MS / SWEEP_MS) !== 0) return;
-    for (const [accountId, account] of accounts) {
-      const idle = !account.isBusy && !active.has(account) && nowMs - account.usedAtMs > FORGET_MS;
-      if (idle) accounts.delete(accountId);
     }
   }
 
@@ -208,21 +132,74 @@ export function createLeasedAccounts(dependencies: AccountsDependencies) {
     account: LeasedAccount,
     asked: LeaseRequest,
     decide: (known: Known) => T | undefined,
+    trips = { left: TRIPS_MAX },
   ): Promise<T | undefined> {
-    return new Promise((resolve) => {
-      account.queue.push({
-        asked,
-        since: account.begun,
-        exchanges: 0,
-        decide(known) {
-          const outcome = decide(known);
-          if (outcome !== undefined) resolve(outcome);
-          return outcome !== undefined;
-        },
-        giveUp: () => resolve(undefined),
-      });
-      void serve(account, false);
+    const { begun: since, failures } = account;
+    account.waiting = plus(account.waiting, asked.take);
+    return inTurn(account, async () => {
+      account.waiting = plus(account.waiting, asked.take, -1);
+      let isGiven = false;
+      for (;;) {
+        const nowMs = monotonic();
+        roll(account, nowMs);
+        const outcome = decide({ nowMs, isFresh: since < account.answered, isGiven });
+        // A request that waited behind a failed exchange does not try another one.
+        const mayAsk = trips.left > 0 && account.failures === failures;
+        if (outcome !== undefined || !mayAsk) return outcome;
+        trips.left -= 1;
+        const answer = await ask(account, { ...asked, waiting: account.waiting });
+        if (answer === undefined) return undefined;
+        isGiven = answer;
+      }
     });
+  }
+
+  function isReported({ counters }: LeasedAccount): boolean {
+    return counters.changes === counters.reported && !hasUnused(counters);
+  }
+
+  /** Reports usage and returns what is unused, unless the exchanges before have done so. */
+  function report(account: LeasedAccount): void {
+    if (account.isReporting) return;
+    account.isReporting = true;
+    void inTurn(account, async () => {
+      account.isReporting = false;
+      const silentMs = monotonic() - account.counters.knownAtMs;
+      if (!isReported(account) || silentMs >= RENEW_MS) await ask(account, PRESENT);
+    });
+  }
+
+  /** Something was used or returned. If slots are scarce, other nodes may be waiting for it. */
+  function changed(account: LeasedAccount): void {
+    const { counters } = account;
+    active.add(account);
+    // Permits granted long ago cannot be used here any more either.
+    const isStale = monotonic() - counters.knownAtMs >= TELL_MS;
+    if (isUp() && (isStale || counters.isScarce)) report(account);
+  }
+
+  function sweep(): void {
+    const nowMs = monotonic();
+    let calls = 0;
+    for (const account of active) {
+      if (account.inLine > 0) continue;
+      roll(account, nowMs);
+      const { claims, knownAtMs } = account.counters;
+      const isDone = isReported(account);
+      if (isDone && claims.size === 0) active.delete(account);
+      const silentMs = nowMs - knownAtMs;
+      const renews = silentMs >= RENEW_MS && claims.values().some(({ hasSlot }) => hasSlot);
+      if (!isUp() || !(renews || (!isDone && silentMs >= TELL_MS))) continue;
+      calls += 1;
+      if (calls > CALLS_A_SWEEP) break;
+      report(account);
+    }
+    sweeps += 1;
+    if (sweeps % (FORGET_MS / SWEEP_MS) !== 0) return;
+    for (const [accountId, account] of accounts) {
+      const isIdle = account.inLine === 0 && !active.has(account);
+      if (isIdle && nowMs - account.usedAtMs > FORGET_MS) accounts.delete(accountId);
+    }
   }
 
   const stopSweeping = every(SWEEP_MS, sweep);
@@ -231,37 +208,26 @@ export function createLeasedAccounts(dependencies: AccountsDependencies) {
     of,
     roll,
     changed,
-    isIdle: ({ isBusy, queue }: LeasedAccount): boolean => !isBusy && queue.length === 0,
     exchanges: () => exchanges,
     wait,
-    /** Resolves when other nodes have had time to report unused permits. */
-    async pause(account: LeasedAccount): Promise<void> {
-      account.pause ??= sleep(PAUSE_MS).finally(() => {
-        account.pause = undefined;
-      });
-      await account.pause;
+    /** Returns all that is unused to another holder that waits for it. */
+    async giveUp(accountId: string): Promise<void> {
+      const account = accounts.get(accountId);
+      if (account === undefined || (isReported(account) && account.counters.isScarce)) return;
+      await inTurn(account, () => ask(account, RETURN));
     },
     async stop(): Promise<void> {
       stopSweeping();
       // The report of an exchange that is already in progress may be outdated.
-      const isReported = ({ isFresh }: Known) => (isFresh ? {} : undefined);
-      await Promise.all([...active].map((account) => wait(account, PRESENT, isReported)));
+      await Promise.all([...active].map((each) => inTurn(each, () => ask(each, RETURN))));
     },
   };
 }
 
+/** Reports usage, and asks for more only while the account is busy. */
+const PRESENT: LeaseRequest = { take: [0, 0], counters: [] };
+
+/** Reports usage and keeps nothing beyond it. */
+const RETURN: LeaseRequest = { ...PRESENT, returns: true };
+
 export type LeasedAccounts = ReturnType<typeof createLeasedAccounts>;
-
-/** Reports usage and requests nothing. */
-const PRESENT: LeaseRequest = { periods: [] };
-
-/** Adds what the queued requests need, as long as there is plenty. */
-function withWaiting({ asked }: Waiting, queue: readonly Waiting[]): LeaseRequest {
-  let count = 0;
-  let tokens = 0;
-  for (const { asked: other } of queue.slice(1)) {
-    count += other.need?.take[0] ?? 0;
-    tokens += other.need?.take[1] ?? 0;
-  }
-  return { ...asked, waiting: [count, tokens] };
-}

@@ -1,33 +1,65 @@
-// One exchange with Redis about one account: reports what this holder keeps, requests what it needs
+// One exchange with Redis about one account: reports what this holder uses, requests what it needs
 // and a little more, and applies the answer. State that Redis has lost is first restored from the
 // ledger. leased.ts ensures that an account has one exchange at a time.
 
-import type { Limits } from '../../core/plan.ts';
+import type { Plan } from '../../core/plan.ts';
 import { resumeWindow, WINDOW_MS } from '../../core/window.ts';
 import type { LimitsDependencies } from '../contract.ts';
-import { callOf, type LeaseRequest, periodNames, type SeedFacts } from './call.ts';
-import { dropEnded } from './claims.ts';
 import {
+  type Counter,
+  type CounterLimit,
   type Counters,
+  counterOf,
+  dropEnded,
   LAPSE_MS,
-  modelName,
-  type PeriodCounter,
-  periodOf,
-  slotsUsed,
-  windowOf,
+  modelWindow,
+  type Need,
+  plus,
 } from './counters.ts';
-import type { Decide, Missing, ScriptCall, ScriptDecision, SeedWindow } from './script.ts';
+import {
+  type CounterAsked,
+  type Decide,
+  type Missing,
+  type Pair,
+  type ScriptCall,
+  type ScriptDecision,
+  type SeedWindow,
+  UNLIMITED,
+} from './script.ts';
 
-export type ExchangeDependencies = SeedDependencies & {
+export type LeaseRequest = Need & {
+  /** The active plan, if known. It bounds a window rebuilt from the ledger. */
+  readonly plan?: Plan;
+  /** What similar requests that wait would take. */
+  readonly waiting?: Pair;
+  /** Keeps nothing unused, because others want it. */
+  readonly returns?: true;
+};
+
+export type ExchangeDependencies = Pick<LimitsDependencies, 'clock' | 'monotonic' | 'history'> & {
   readonly decide: Decide;
   /** Identifies this holder; new at each start. */
   readonly holder: string;
+  /** The number of nodes that lease, at least 1: each has its share while Redis is away. */
+  readonly liveNodes: () => number;
+  /** Real time, except in tests. */
+  readonly sleep: (ms: number) => Promise<unknown>;
   /** Replaces Redis's clock in tests. */
   readonly redisClock?: () => number;
 };
 
+/** The values read from the ledger. */
+type LedgerFacts = {
+  /** By the name of a period. */
+  readonly marks: ReadonlyMap<string, { readonly mark: number; readonly before: number }>;
+  readonly seed?: readonly SeedWindow[];
+};
+
 /** Restoring state may reveal that more is missing. */
 const CALLS_MAX = 5;
+
+/** An account counts as busy for this long after a request. */
+const BUSY_MS = 250;
 
 export function createExchange(dependencies: ExchangeDependencies) {
   const { decide, holder, monotonic, liveNodes, history, redisClock } = dependencies;
@@ -37,33 +69,30 @@ export function createExchange(dependencies: ExchangeDependencies) {
    * Resolves once the answer is applied, to whether all needs are met; rejects without an answer.
    */
   return async (counters: Counters, asked: LeaseRequest): Promise<boolean> => {
-    let seedFacts: SeedFacts = { marks: new Map() };
+    let facts: LedgerFacts = { marks: new Map() };
     for (let calls = 0; calls < CALLS_MAX; calls += 1) {
       seq += 1;
       const sentAtMs = monotonic();
-      const changes = counters.changes;
+      const { changes, epoch } = counters;
       const call: ScriptCall = {
-        ...callOf(counters, asked, seedFacts, sentAtMs),
-        seq,
-        holder,
-        holders: Math.max(1, liveNodes()),
+        ...{ seq, holder, holders: Math.max(1, liveNodes()), epoch },
         ...(redisClock === undefined ? {} : { now: redisClock() }),
+        ...(facts.seed === undefined ? {} : { seed: facts.seed }),
+        ...(asked.returns === undefined ? {} : { returns: asked.returns }),
+        counters: countersOf(counters, asked, facts, sentAtMs),
       };
       // Until the answer arrives, the state of earlier permits is unknown.
-      withdrawUnused(counters);
+      for (const counter of counters.all.values()) counter.given = counter.used;
+      counters.taken = [0, 0];
       const reply = await decide(counters.accountId, call);
+      if ('late' in reply) throw new Error('Redis has answered a newer call of this node.');
       if ('missing' in reply) {
-        seedFacts = await lookUp(counters, asked, reply);
+        facts = await lookUp(counters, asked, call, reply);
         continue;
       }
       takeUp(counters, call, reply, { sentAtMs, heardAtMs: monotonic() });
       counters.reported = changes;
-      if (counters.changes === changes) {
-        dropEnded(
-          counters,
-          asked.periods.map(({ name }) => name),
-        );
-      }
+      if (counters.changes === changes) dropEnded(counters, asked.counters);
       return reply.fits;
     }
     throw new Error(
@@ -74,49 +103,77 @@ export function createExchange(dependencies: ExchangeDependencies) {
   async function lookUp(
     counters: Counters,
     asked: LeaseRequest,
-    reply: Missing,
-  ): Promise<SeedFacts> {
-    const marks = new Map<string, number>();
-    for (const [index, name] of periodNames(counters, asked).entries()) {
-      const period = periodOf(counters, name);
-      const known = reply.marks[index] ?? -1;
-      if (known < 0) {
-        const mark = await history.mark();
-        marks.set(name, mark);
-        countFrom(counters, period, mark);
-      } else if (period.mark !== known) {
-        if (period.mark === undefined) period.used += reply.owns[index] ?? 0;
-        countFrom(counters, period, known);
-      }
-      counters.periods.set(name, period);
-      const wanted = asked.periods.find((each) => each.name === name);
-      if (wanted === undefined || !wanted.counts || period.before !== undefined) continue;
-      const { accountId } = counters;
-      period.before = await history.usedBefore(accountId, wanted.span, period.mark ?? 0);
+    call: ScriptCall,
+    { missing, marks: known, owns }: Missing,
+  ): Promise<LedgerFacts> {
+    const { accountId } = counters;
+    const marks = new Map<string, { readonly mark: number; readonly before: number }>();
+    for (const [index, each] of call.counters.entries()) {
+      const { kind, name } = each;
+      if (kind !== 'period') continue;
+      const counter = counterOf(counters, each);
+      counters.all.set(name, counter);
+      const found = known[index] ?? -1;
+      const mark = found < 0 ? await history.mark() : found;
+      countFrom(counter, mark, owns[index] ?? 0);
+      counters.changes += 1;
+      const { span, counts } = asked.counters.find((each) => each.name === name) ?? {};
+      const isCounted = span !== undefined && counts === true;
+      const before = isCounted ? await history.usedBefore(accountId, span, mark) : -1;
+      marks.set(name, { mark, before });
     }
-    if (!reply.missing.includes('account')) return { marks };
-    return { marks, seed: await seedOf(dependencies, counters, asked.plan ?? {}) };
+    if (missing !== 'account') return { marks };
+    return { marks, seed: await seedOf(dependencies, counters, asked.plan) };
   }
 }
 
 /** From a new mark on, only open requests count here: the ledger has the rest. */
-function countFrom(counters: Counters, period: PeriodCounter, mark: number): void {
-  if (period.mark !== undefined) {
-    period.used = 0;
-    for (const claim of counters.claims) {
-      if (claim.periods.includes(period)) period.used += claim.tokens;
-    }
-    counters.changes += 1;
-  }
-  period.mark = mark;
-  period.before = undefined;
+function countFrom(period: Counter, mark: number, own: number): void {
+  if (period.from < 0) period.used = plus(period.used, [0, own]);
+  else if (period.from !== mark) period.used = [0, period.reserved];
+  if (period.from !== mark) period.before = undefined;
+  period.from = mark;
 }
 
-function withdrawUnused(counters: Counters): void {
-  for (const window of counters.windows.values()) window.given = [window.count, window.tokens];
-  for (const slot of counters.slots.values()) slot.given = slotsUsed(counters, slot.name);
-  for (const period of counters.periods.values()) period.given = period.used;
-  counters.taken = { count: 0, tokens: 0 };
+/** What is requested, and all else with local usage. */
+function countersOf(
+  counters: Counters,
+  asked: LeaseRequest,
+  { marks }: LedgerFacts,
+  nowMs: number,
+): CounterAsked[] {
+  const wish = wishOf(counters, asked, nowMs);
+  const limits = new Map<string, CounterLimit>(counters.all);
+  for (const limit of asked.counters) limits.set(limit.name, limit);
+  const ageOf = (atMs = nowMs): number => Math.max(0, Math.floor(nowMs - atMs));
+  return [...limits.values()].map((limited): CounterAsked => {
+    const { name, kind, limit, counts = false } = limited;
+    const counter = counterOf(counters, limited);
+    const { from, used, reserved, startedAtMs, takenAtMs } = counter;
+    return {
+      ...{ name, kind, from, used, reserved, limit, counts },
+      ...{ age: ageOf(startedAtMs), latest: ageOf(takenAtMs) },
+      take: limited === counter ? [0, 0] : asked.take,
+      wish: [limit[0] === UNLIMITED ? 0 : wish[0], limit[1] === UNLIMITED ? 0 : wish[1]],
+      ...(marks.get(name) ?? { mark: -1, before: -1 }),
+    };
+  });
+}
+
+/**
+ * Requests twice what was taken since the last call, plus what waits. Requests nothing after an
+ * idle period, since unused permits are returned within a second.
+ */
+function wishOf(
+  { all, taken, knownAtMs }: Counters,
+  { take, waiting = [0, 0], returns }: LeaseRequest,
+  nowMs: number,
+): Pair {
+  const takenAtMs = Math.max(...all.values().map((each) => each.takenAtMs ?? -Infinity));
+  // With no waiting request, only back-to-back requests justify more permits.
+  const pauseMs = take[0] === 0 ? BUSY_MS : LAPSE_MS;
+  const isBusy = nowMs - knownAtMs < LAPSE_MS && nowMs - takenAtMs < pauseMs && !returns;
+  return isBusy ? plus(waiting, plus(taken, taken)) : waiting;
 }
 
 type Times = { readonly sentAtMs: number; readonly heardAtMs: number };
@@ -127,66 +184,43 @@ function takeUp(
   reply: ScriptDecision,
   { sentAtMs, heardAtMs }: Times,
 ): void {
-  for (const [index, asked] of call.windows.entries()) {
-    const [start, leftMs, othersCount, othersTokens, count, tokens, over, ...spare] =
-      reply.windows[index] ?? NOTHING;
-    if (over === 1 || start === 0) counters.windows.delete(asked.name);
-    if (start === 0) continue;
-    const window = windowOf(counters, asked.name);
-    counters.windows.set(asked.name, window);
-    window.start = start;
-    window.startedAtMs = sentAtMs + leftMs - WINDOW_MS;
-    window.endsAtMs = heardAtMs + leftMs;
-    window.others = [othersCount, othersTokens];
-    window.spare = spare;
-    window.given = [count, tokens];
-    window.limit = asked.limit;
-  }
-  for (const [index, asked] of call.slots.entries()) {
-    const { name, limit } = asked;
-    const [others, given, mayKeep, spare] = reply.slots[index] ?? NOTHING;
-    if (given + others + slotsUsed(counters, name) === 0) counters.slots.delete(name);
-    else counters.slots.set(name, { name, given, others, spare, limit, mayKeep: mayKeep === 1 });
-  }
-  for (const [index, asked] of call.periods.entries()) {
-    const [, before, others, tokens, spare, reserved] = reply.periods[index] ?? NOTHING;
-    const period = periodOf(counters, asked.name);
-    counters.periods.set(asked.name, period);
-    if (before >= 0) period.before = before;
-    period.others = others;
-    period.spare = spare;
-    period.reserved = reserved;
-    period.given = tokens;
-    period.limit = asked.limit;
+  for (const [index, asked] of call.counters.entries()) {
+    const granted = reply.counters[index];
+    if (granted === undefined) continue;
+    const { from, leftMs, before, others, spare, reserved, given } = granted;
+    const { name, kind, limit } = asked;
+    if (granted.isOver || (kind === 'window' && from === 0)) counters.all.delete(name);
+    const counter = counterOf(counters, asked);
+    counters.all.set(name, counter);
+    Object.assign(counter, { from, limit, others, spare, given, othersReserved: reserved });
+    if (before >= 0) counter.before = before;
+    if (kind === 'window') {
+      counter.startedAtMs = sentAtMs + leftMs - WINDOW_MS;
+      counter.endsAtMs = heardAtMs + leftMs;
+    }
+    const isEmpty = kind === 'window' ? from === 0 : given[0] + others[0] + counter.used[0] === 0;
+    if (isEmpty && kind !== 'period') counters.all.delete(name);
   }
   counters.epoch = reply.epoch;
+  counters.isScarce = reply.isScarce;
   counters.knownAtMs = sentAtMs;
 }
-
-const NOTHING = [0, 0, 0, 0, 0, 0, 0, 0, 0] as const;
-
-type SeedDependencies = Pick<LimitsDependencies, 'clock' | 'monotonic' | 'history'> & {
-  /** The number of nodes that lease, at least 1: each has its share while Redis is away. */
-  readonly liveNodes: () => number;
-  /** Real time, except in tests. */
-  readonly sleep: (ms: number) => Promise<unknown>;
-};
 
 /**
  * All admissions of the last minute. Other live nodes may still use permits of a Redis that lost
  * its state, so no request is decided before those have expired.
  */
 async function seedOf(
-  { history, clock, monotonic, liveNodes, sleep }: SeedDependencies,
-  counters: Counters,
-  plan: Partial<Limits>,
+  { history, clock, monotonic, liveNodes, sleep }: ExchangeDependencies,
+  { accountId, all }: Counters,
+  plan: Partial<Plan> = {},
 ): Promise<SeedWindow[]> {
-  const startedAtMs = counters.windows.get('plan')?.startedAtMs;
+  const startedAtMs = all.get('plan')?.startedAtMs;
   const lastMinute = async () => {
     const timeMs = clock();
-    const since = await history.admittedSince(timeMs - WINDOW_MS + 1, counters.accountId);
+    const since = await history.admittedSince(timeMs - WINDOW_MS + 1, accountId);
     return since
-      .filter(({ accountId }) => accountId === counters.accountId)
+      .filter((each) => each.accountId === accountId)
       .map((each) => ({ ...each, atMs: Math.min(0, each.startedAt - timeMs) }));
   };
   let past = await lastMinute();
@@ -195,10 +229,10 @@ async function seedOf(
     past = await lastMinute();
   }
   const models = [...Map.groupBy(past, ({ model }) => model)].map(
-    ([model, admitted]) => [modelName(model), resumeWindow(admitted, {})] as const,
+    ([model, admitted]) => [modelWindow(model), resumeWindow(admitted, {})] as const,
   );
   // They include this holder's own admissions.
-  counters.windows.clear();
+  for (const { name, kind } of all.values()) if (kind === 'window') all.delete(name);
   const own = sinceBoundary(past, startedAtMs, monotonic());
   return [['plan', resumeWindow(own, plan)] as const, ...models].flatMap(([name, window]) =>
     window.startedAt === undefined

@@ -15,12 +15,11 @@ import type {
   LimitUsage,
   Refusal,
 } from '../contract.ts';
-import { createLeasedAccounts, type Known, type LeasedAccount } from './accounts.ts';
-import { createClaims, type OpenLeasedClaim } from './claims.ts';
-import { covers, isBelieved, take } from './counters.ts';
-import { createExchange, type ExchangeDependencies } from './exchange.ts';
+import { createLeasedAccounts, type LeasedAccount, TRIPS_MAX } from './accounts.ts';
+import { countingPlan, createClaims } from './claims.ts';
+import { covers, isBelieved, type LeasedClaim, take } from './counters.ts';
+import { createExchange, type ExchangeDependencies, type LeaseRequest } from './exchange.ts';
 import {
-  believedRefusal,
   countRefusal,
   decideAt,
   leftAt,
@@ -28,14 +27,13 @@ import {
   needOfRefused,
   refusalAt,
   usageAt,
-  viewAt,
   wantedBy,
   wantedByCount,
   wantedByUsage,
 } from './needs.ts';
+import { createRecalls } from './recalls.ts';
 import { createDecide } from './script.ts';
-import { countingPlan, planShare } from './share.ts';
-import { claimShare, leftOfShare } from './share-limits.ts';
+import { createShareLimits } from './share-limits.ts';
 
 export type LeasedLimits = AccountLimits & {
   /** Whether the limits count the whole cluster or each node by itself. */
@@ -56,7 +54,7 @@ type LeasedCounts = {
 
 type LeasedDependencies = LimitsDependencies &
   Omit<ExchangeDependencies, 'decide'> & {
-    readonly redis: Pick<Redis, 'run' | 'isUp'>;
+    readonly redis: Pick<Redis, 'run' | 'isUp' | 'publish' | 'subscribe'>;
     /** The limits of this process alone. */
     readonly local: AccountLimits;
     readonly every: Every;
@@ -64,54 +62,27 @@ type LeasedDependencies = LimitsDependencies &
     readonly prefix?: string;
   };
 
-/** The most retries: unused permits of other nodes are reported within a second. */
-const TURNS_MAX = 10;
-
 export function createLeasedLimits(dependencies: LeasedDependencies): LeasedLimits {
   const { redis, local, liveNodes, clock, monotonic, prefix = 'tollgate:' } = dependencies;
+  const alone = createShareLimits(local, liveNodes);
   const exchange = createExchange({ ...dependencies, decide: createDecide(redis, prefix) });
   const accounts = createLeasedAccounts({ ...dependencies, isUp: redis.isUp, exchange });
-  const claims = createClaims(accounts, monotonic);
+  const claims = createClaims(accounts, local, monotonic);
+  const channel = `${prefix}permits`;
+  const recalls = createRecalls({ ...dependencies, channel, giveUp: accounts.giveUp });
   const counts = { local: 0, exchanged: 0, shared: 0 };
-
-  /** The node's own limits also count what the cluster admitted. */
-  function counted(
-    account: LeasedAccount,
-    request: ClaimRequest,
-    taken: OpenLeasedClaim,
-  ): Awaitable<ClaimResult> {
-    const view = viewAt(account.counters, request, monotonic());
-    const plan = countingPlan(request.plan);
-    const done = (result: ClaimResult): ClaimResult => {
-      if (result.kind === 'claimed') {
-        const claim = claims.open(account, request, taken, result.claim, view);
-        return { kind: 'claimed', claim };
-      }
-      claims.undo(account, taken);
-      return result;
-    };
-    const result = local.claim({ ...request, plan, incident: undefined });
-    if (!(result instanceof Promise)) return done(result);
-    return result.then(done, (error: unknown) => {
-      // The ledger is unavailable, and no caller will end this claim.
-      claims.undo(account, taken);
-      throw error;
-    });
-  }
 
   /** Decides without Redis, by this node's share. Admissions are reported when Redis is back. */
   async function claimAlone(request: ClaimRequest): Promise<ClaimResult> {
     counts.shared += 1;
-    const result = await claimShare(local, request, liveNodes());
+    const result = await alone.claim(request);
     if (result.kind === 'refused') return result;
-    const fitted = { ...request, outputBound: result.claim.outputBound };
+    const { claim: own } = result;
+    const fitted = { ...request, outputBound: own.outputBound };
     const account = accounts.of(request.accountId, monotonic());
     const taken = claims.take(account, fitted, wantedBy(fitted));
     accounts.changed(account);
-    return {
-      kind: 'claimed',
-      claim: claims.open(account, fitted, taken, result.claim, result.claim.view),
-    };
+    return { kind: 'claimed', claim: claims.open(account, fitted, { taken, own, view: own.view }) };
   }
 
   function claim(request: ClaimRequest): Awaitable<ClaimResult> {
@@ -120,11 +91,11 @@ export function createLeasedLimits(dependencies: LeasedDependencies): LeasedLimi
     const account = accounts.of(request.accountId, nowMs);
     const fitted = fit(account, request);
     const wanted = wantedBy(fitted);
-    if (accounts.isIdle(account) && covers(account.counters, wanted.need, nowMs)) {
-      counts.local += 1;
-      return counted(account, fitted, claims.take(account, fitted, wanted));
+    if (account.inLine > 0 || !covers(account.counters, wanted, nowMs)) {
+      return claimInTurn(account, request);
     }
-    return claimInTurn(account, request);
+    counts.local += 1;
+    return claims.count(account, fitted, claims.take(account, fitted, wanted));
   }
 
   /** The request with the output bound that its caps leave, as far as is known. */
@@ -135,94 +106,125 @@ export function createLeasedLimits(dependencies: LeasedDependencies): LeasedLimi
     return decided.kind === 'fits' ? decided.request : request;
   }
 
-  /** Asks Redis if necessary, and again while other nodes may have spare permits. */
   async function claimInTurn(account: LeasedAccount, request: ClaimRequest): Promise<ClaimResult> {
     const { counters, begun } = account;
-    for (let turn = 1; ; turn += 1) {
+    const trips = { left: TRIPS_MAX };
+    for (;;) {
       const fitted = fit(account, request);
       const wanted = wantedBy(fitted);
-      const decide = ({
-        nowMs,
-        isFresh,
-        isGiven,
-      }: Known): OpenLeasedClaim | Refusal | 'lower' | undefined => {
-        if (isGiven || covers(counters, wanted.need, nowMs)) {
-          return claims.take(account, fitted, wanted);
-        }
-        const refuse = isFresh ? refusalAt : believedRefusal;
-        const refusal = refuse(counters, request, { nowMs, timeMs: clock() });
-        if (refusal !== undefined || !isFresh) return refusal;
-        // The newer state leaves less than was requested.
-        const known = fit(account, request);
-        return known.outputBound < fitted.outputBound ? 'lower' : undefined;
-      };
-      const outcome = await accounts.wait(account, wanted, decide);
+      const outcome = await granted<LeasedClaim | Refusal | 'lower'>(account, wanted, trips, {
+        take: () => claims.take(account, fitted, wanted),
+        refuse(nowMs, isFresh) {
+          const refusal = refusalAt(counters, request, { nowMs, timeMs: clock() });
+          // Slots and reserved caps are returned at any time; windows and usage rarely shrink.
+          const isKnown = isFresh || refusal?.code !== 'concurrency_limit_exceeded';
+          if (refusal !== undefined) return isKnown ? refusal : undefined;
+          // The newer state may leave less than was requested.
+          return fit(account, request).outputBound < fitted.outputBound ? 'lower' : undefined;
+        },
+      });
       if (outcome === undefined) return claimAlone(request);
       if (outcome === 'lower') continue;
-      const isRefused = 'code' in outcome;
-      if (isRefused && turn < TURNS_MAX && mayBeSpared(counters, wanted)) {
-        await accounts.pause(account);
-        continue;
-      }
       counts[account.begun > begun ? 'exchanged' : 'local'] += 1;
-      return isRefused ? outcome : counted(account, fitted, outcome);
+      return 'code' in outcome ? outcome : claims.count(account, fitted, outcome);
     }
+  }
+
+  type Deciding<Outcome> = {
+    readonly take: () => Outcome;
+    /** Undefined if Redis has to be asked. */
+    readonly refuse: (nowMs: number, isFresh: boolean) => Outcome | undefined;
+  };
+
+  /**
+   * Asks Redis if necessary, and again for permits that other nodes have not used. Undefined without
+   * an answer.
+   */
+  async function granted<Outcome extends object | string>(
+    account: LeasedAccount,
+    wanted: LeaseRequest,
+    trips: { left: number },
+    { take, refuse }: Deciding<Outcome>,
+  ): Promise<Outcome | undefined> {
+    const { counters } = account;
+    for (;;) {
+      let isTaken = false;
+      const outcome = await accounts.wait(
+        account,
+        wanted,
+        ({ nowMs, isFresh, isGiven }) => {
+          isTaken = isGiven || covers(counters, wanted, nowMs);
+          if (isTaken) return take();
+          const isKnown = isBelieved(counters, nowMs) && !mayBeSpared(counters, wanted);
+          return isFresh || isKnown ? refuse(nowMs, isFresh) : undefined;
+        },
+        trips,
+      );
+      const isRefused = !isTaken && typeof outcome === 'object';
+      if (!isRefused || trips.left === 0 || !mayBeSpared(counters, wanted)) return outcome;
+      await recalls.recall(counters.accountId);
+    }
+  }
+
+  /** Reads what Redis knows now; undefined without an answer. */
+  function look<T extends object>(
+    account: LeasedAccount,
+    plan: Plan,
+    read: (nowMs: number) => T,
+  ): Promise<T | undefined> {
+    return accounts.wait(account, wantedByUsage(plan, clock()), ({ nowMs, isFresh }) =>
+      isFresh ? read(nowMs) : undefined,
+    );
   }
 
   /** Asks Redis only if nothing seems to be left. Slots are returned at any time. */
   function left(accountId: string, plan: Plan): Awaitable<AccountLeft> {
-    const share = () => leftOfShare(local, accountId, plan, liveNodes());
-    if (!redis.isUp()) return share();
+    if (!redis.isUp()) return alone.left(accountId, plan);
     const nowMs = monotonic();
     const account = accounts.of(accountId, nowMs);
-    const known = leftAt(account.counters, plan, nowMs);
-    const isSure =
-      known.remainingRequests > 0 ? known.freeSlots > 0 : isBelieved(account.counters, nowMs);
+    const { counters } = account;
+    const known = leftAt(counters, plan, nowMs);
+    const isSure = known.remainingRequests > 0 ? known.freeSlots > 0 : isBelieved(counters, nowMs);
     if (isSure) return known;
-    const look = ({ nowMs: atMs, isFresh }: Known) =>
-      isFresh ? leftAt(account.counters, plan, atMs) : undefined;
-    const asked = accounts.wait(account, wantedByUsage(plan, clock()), look);
-    return asked.then((found) => found ?? share());
+    const asked = look(account, plan, (atMs) => leftAt(counters, plan, atMs));
+    return asked.then((found) => found ?? alone.left(accountId, plan));
   }
 
   async function countRefused(accountId: string, plan: Plan): Promise<void> {
     const account = accounts.of(accountId, monotonic());
     const { counters } = account;
     // The ledger has no record of refusals: a Redis restored from it later would lose this one.
-    if (redis.isUp() && counters.epoch === '') {
-      await accounts.wait(account, wantedByUsage(plan, clock()), ({ isFresh }) =>
-        isFresh ? {} : undefined,
-      );
-    }
+    if (redis.isUp() && counters.epoch === '') await look(account, plan, () => ({}));
     const nowMs = monotonic();
     if (leftAt(counters, plan, nowMs).remainingRequests > 0) {
       take(counters, needOfRefused(plan), nowMs);
       accounts.changed(account);
     }
-    const own = redis.isUp() ? countingPlan(plan) : planShare(plan, liveNodes());
-    await local.countRefused(accountId, own);
+    if (redis.isUp()) await local.countRefused(accountId, countingPlan(plan));
+    else await alone.countRefused(accountId, plan);
   }
 
   async function claimCount(accountId: string, plan: Plan): Promise<number | undefined> {
-    const share = () => local.claimCount(accountId, planShare(plan, liveNodes()));
-    if (!redis.isUp()) return share();
+    if (!redis.isUp()) return alone.claimCount(accountId, plan);
     const account = accounts.of(accountId, monotonic());
     const { counters } = account;
     const wanted = wantedByCount(plan);
-    const outcome = await accounts.wait<{ readonly seconds?: number }>(
+    const outcome = await granted<{ readonly seconds?: number }>(
       account,
       wanted,
-      ({ nowMs: atMs, isFresh, isGiven }) => {
-        if (isGiven || covers(counters, wanted.need, atMs)) {
-          take(counters, wanted.need, atMs);
+      { left: TRIPS_MAX },
+      {
+        take() {
+          take(counters, wanted, monotonic());
           return {};
-        }
-        const isKnown = isFresh || isBelieved(counters, atMs);
-        const seconds = isKnown ? countRefusal(counters, plan, atMs) : undefined;
-        return seconds === undefined ? undefined : { seconds };
+        },
+        refuse(nowMs) {
+          const seconds = countRefusal(counters, plan, nowMs);
+          return seconds === undefined ? undefined : { seconds };
+        },
       },
     );
-    if (outcome === undefined) return share();
+    if (outcome === undefined) return alone.claimCount(accountId, plan);
     if (outcome.seconds === undefined) await local.claimCount(accountId, countingPlan(plan));
     return outcome.seconds;
   }
@@ -231,8 +233,8 @@ export function createLeasedLimits(dependencies: LeasedDependencies): LeasedLimi
     if (!redis.isUp()) return local.usage(accountId, plan);
     const account = accounts.of(accountId, monotonic());
     const timeMs = clock();
-    const known = await accounts.wait(account, wantedByUsage(plan, timeMs), ({ nowMs, isFresh }) =>
-      isFresh ? usageAt(account.counters, plan, { nowMs, timeMs }) : undefined,
+    const known = await look(account, plan, (nowMs) =>
+      usageAt(account.counters, plan, { nowMs, timeMs }),
     );
     return known ?? local.usage(accountId, plan);
   }
@@ -246,6 +248,9 @@ export function createLeasedLimits(dependencies: LeasedDependencies): LeasedLimi
     claims: local.claims,
     mode: () => (redis.isUp() ? 'cluster' : 'share'),
     counts: () => ({ ...counts, exchanges: accounts.exchanges() }),
-    stop: accounts.stop,
+    async stop() {
+      recalls.stop();
+      await accounts.stop();
+    },
   };
 }

@@ -1,14 +1,15 @@
 // Computes what a request takes from an account's counters and what is left: translates between the
 // contract and the counters. Pure; leased.ts calls it.
 
-import { isoTime, utcDay, utcMonth } from '../../core/calendar.ts';
-import type { LimitView, Plan } from '../../core/plan.ts';
+import { isoTime, type Span, utcDay, utcMonth } from '../../core/calendar.ts';
+import type { IncidentLimits, LimitView, Plan } from '../../core/plan.ts';
 import { type RateWindow, resetSeconds } from '../../core/window.ts';
 import type { AccountLeft, ClaimRequest, LimitUsage, Refusal } from '../contract.ts';
 import {
   type CapUse,
   type Decided,
   decide,
+  type InUse,
   leftOf,
   refusalOf,
   type Scopes,
@@ -17,106 +18,111 @@ import {
   UNUSED,
   viewOf,
 } from '../scope.ts';
-import type { LeaseRequest, PeriodAskedFor } from './call.ts';
 import {
+  type Counter,
+  type CounterLimit,
   type Counters,
-  isBelieved,
-  modelName,
+  counterOf,
+  modelWindow,
   type Need,
-  periodOf,
-  reservedOf,
-  slotsOf,
-  slotsUsed,
-  windowOf,
+  PAIR,
 } from './counters.ts';
+import type { LeaseRequest } from './exchange.ts';
 import { UNLIMITED } from './script.ts';
 
-export type Wanted = LeaseRequest & { readonly need: Need };
+/** All slots of an account. */
+const SLOTS = { name: 'slots', kind: 'slots' } as const;
 
-export function wantedBy(request: ClaimRequest): Wanted {
+/** The plan's window, and the one of count_tokens. */
+const PLAN_WINDOW = { name: 'plan', kind: 'window' } as const;
+const COUNT_WINDOW = { name: 'counts', kind: 'window' } as const;
+
+const ofModel = (slug: string) =>
+  [
+    { name: modelWindow(slug), kind: 'window' },
+    { name: `slots:${slug}`, kind: 'slots' },
+  ] as const;
+
+export function wantedBy(request: ClaimRequest): LeaseRequest {
   const { plan, incident = {}, model, startedAt } = request;
-  const name = modelName(model);
-  const [day, month] = periodsAt(startedAt, plan);
+  const [window, slots] = ofModel(model);
   return {
     plan,
-    periods: [day, month],
-    need: {
-      take: [1, tokensOf(request)],
-      windows: [
-        { name: 'plan', limit: [plan.requestsPerMinute, plan.tokensPerMinute] },
-        {
-          name,
-          limit: [incident.requestsPerMinute ?? UNLIMITED, incident.tokensPerMinute ?? UNLIMITED],
-        },
-      ],
-      slots: [
-        { name: 'all', limit: plan.concurrentRequests },
-        { name, limit: incident.concurrentRequests ?? UNLIMITED },
-      ],
-      periods: [
-        { name: day.name, limit: plan.dailyTokens ?? UNLIMITED },
-        { name: month.name, limit: plan.monthlyTokens ?? UNLIMITED },
-      ],
-    },
+    take: [1, tokensOf(request)],
+    counters: [
+      ...planLimits(plan),
+      { ...window, limit: windowLimit(incident) },
+      { ...slots, limit: slotsLimit(incident) },
+      ...periodsAt(startedAt, plan),
+    ],
   };
 }
 
 /** The request window of count_tokens. */
-export function wantedByCount(plan: Plan): Wanted {
-  const windows = [{ name: 'counts', limit: [plan.requestsPerMinute, UNLIMITED] }] as const;
-  return { plan, periods: [], need: { take: [1, 0], windows, slots: [], periods: [] } };
+export function wantedByCount(plan: Plan): LeaseRequest {
+  const limit = [plan.requestsPerMinute, UNLIMITED] as const;
+  return { plan, take: [1, 0], counters: [{ ...COUNT_WINDOW, limit }] };
 }
 
 /** Takes nothing, to read the usage of all holders. */
-export function wantedByUsage(plan: Plan, timeMs: number): Wanted {
-  const { requestsPerMinute, tokensPerMinute, concurrentRequests, dailyTokens, monthlyTokens } =
-    plan;
-  const [day, month] = periodsAt(timeMs, plan, true);
+export function wantedByUsage(plan: Plan, timeMs: number): LeaseRequest {
   return {
     plan,
-    periods: [day, month],
-    need: {
-      take: [0, 0],
-      windows: [{ name: 'plan', limit: [requestsPerMinute, tokensPerMinute] }],
-      slots: [{ name: 'all', limit: concurrentRequests }],
-      periods: [
-        { name: day.name, limit: dailyTokens ?? UNLIMITED },
-        { name: month.name, limit: monthlyTokens ?? UNLIMITED },
-      ],
-    },
+    take: [0, 0],
+    counters: [
+      ...planLimits(plan),
+      ...periodsAt(timeMs, plan).map((period) => ({ ...period, counts: true })),
+    ],
   };
+}
+
+/** One request and nothing else. */
+export function needOfRefused(plan: Plan): Need {
+  return { take: [1, 0], counters: [{ ...PLAN_WINDOW, limit: windowLimit(plan) }] };
+}
+
+function planLimits(plan: Plan): readonly CounterLimit[] {
+  return [
+    { ...PLAN_WINDOW, limit: windowLimit(plan) },
+    { ...SLOTS, limit: slotsLimit(plan) },
+  ];
+}
+
+function windowLimit({ requestsPerMinute, tokensPerMinute }: IncidentLimits): Counter['limit'] {
+  return [requestsPerMinute ?? UNLIMITED, tokensPerMinute ?? UNLIMITED];
+}
+
+function slotsLimit({ concurrentRequests }: IncidentLimits): Counter['limit'] {
+  return [concurrentRequests ?? UNLIMITED, UNLIMITED];
 }
 
 /** The day and the month of an instant. For a capped one, the ledger's part is needed too. */
 function periodsAt(
   timeMs: number,
-  plan: Plan,
-  counts = false,
-): readonly [day: PeriodAskedFor, month: PeriodAskedFor] {
+  { dailyTokens, monthlyTokens }: Plan,
+): readonly [day: CounterLimit, month: CounterLimit] {
+  const periodOf = (name: string, span: Span, cap: number | undefined): CounterLimit => {
+    const limit = [UNLIMITED, cap ?? UNLIMITED] as const;
+    return { name, kind: 'period', limit, span, counts: cap !== undefined };
+  };
   const [day, month] = [utcDay(timeMs), utcMonth(timeMs)];
   return [
-    {
-      name: isoTime(day.fromMs).slice(0, 10),
-      span: day,
-      counts: counts || plan.dailyTokens !== undefined,
-    },
-    {
-      name: isoTime(month.fromMs).slice(0, 7),
-      span: month,
-      counts: counts || plan.monthlyTokens !== undefined,
-    },
+    periodOf(isoTime(day.fromMs).slice(0, 10), day, dailyTokens),
+    periodOf(isoTime(month.fromMs).slice(0, 7), month, monthlyTokens),
   ];
 }
 
 /** Lowers the request to its caps or refuses it, based on the known state of all holders. */
 export function decideAt(counters: Counters, request: ClaimRequest): Decided {
-  const { plan, startedAt } = request;
-  const [day, month] = periodsAt(startedAt, plan);
-  return decide(request, {
-    ...scopesOf(counters, request),
-    day: plan.dailyTokens === undefined ? UNUSED : useOf(counters, day.name),
-    month: plan.monthlyTokens === undefined ? UNUSED : useOf(counters, month.name),
-  });
+  const [day, month] = periodsAt(request.startedAt, request.plan);
+  const used = { day: capUse(counters, day), month: capUse(counters, month) };
+  return decide(request, { ...scopesOf(counters, request), ...used });
+}
+
+function capUse(counters: Counters, period: CounterLimit): CapUse {
+  if (period.limit[1] === UNLIMITED) return UNUSED;
+  const { reserved, othersReserved } = counterOf(counters, period);
+  return { tokens: usedIn(counters, period), reserved: reserved + othersReserved };
 }
 
 /** The refusal of a request, if any. */
@@ -130,47 +136,15 @@ export function refusalAt(
   return refusalOf(decided, scopesOf(counters, request), times);
 }
 
-function useOf(counters: Counters, name: string): CapUse {
-  const { reserved } = periodOf(counters, name);
-  return { tokens: usedIn(counters, name), reserved: reserved + reservedOf(counters, name) };
-}
-
-/**
- * The same, if Redis need not be asked again. Slots and reserved caps always require it, because
- * they are returned at any time; windows and usage rarely shrink.
- */
-export function believedRefusal(
-  counters: Counters,
-  request: ClaimRequest,
-  times: Times,
-): Refusal | undefined {
-  if (!isBelieved(counters, times.nowMs)) return undefined;
-  const refusal = refusalAt(counters, request, times);
-  return refusal?.code === 'concurrency_limit_exceeded' ? undefined : refusal;
-}
-
 /** Whether a refused request would fit if other holders returned all unused permits. */
-export function mayBeSpared(counters: Counters, { need }: Wanted): boolean {
-  const [count, tokens] = need.take;
-  return (
-    need.windows.every(({ name, limit }) => {
-      const { others, spare, ...own } = windowOf(counters, name);
-      return (
-        fits(limit[0], own.count + others[0] - spare[0] + count) &&
-        fits(limit[1], own.tokens + others[1] - spare[1] + tokens)
-      );
-    }) &&
-    need.slots.every(({ name, limit }) =>
-      fits(limit, slotsAt(counters, name) - slotsOf(counters, name).spare + count),
-    ) &&
-    need.periods.every(({ name, limit }) =>
-      fits(limit, usedIn(counters, name) - periodOf(counters, name).spare + tokens),
-    )
-  );
-}
-
-function fits(limit: number, used: number): boolean {
-  return limit === UNLIMITED || used <= limit;
+export function mayBeSpared(counters: Counters, { take, counters: limits }: Need): boolean {
+  return limits.every((limited) => {
+    const { used, others, spare, before = 0 } = counterOf(counters, limited);
+    return PAIR.every((at) => {
+      const sum = used[at] + others[at] - spare[at] + take[at] + (at === 1 ? before : 0);
+      return limited.limit[at] === UNLIMITED || sum <= limited.limit[at];
+    });
+  });
 }
 
 /** The remaining limits in the cluster, as far as this holder knows. */
@@ -178,23 +152,18 @@ export function viewAt(counters: Counters, request: ClaimRequest, nowMs: number)
   return viewOf(request, scopesOf(counters, request), nowMs);
 }
 
-/** Takes one request and nothing else. */
-export function needOfRefused({ requestsPerMinute, tokensPerMinute }: Plan): Need {
-  const limit = [requestsPerMinute, tokensPerMinute] as const;
-  return { take: [1, 0], windows: [{ name: 'plan', limit }], slots: [], periods: [] };
-}
-
 /** What the plan leaves, counting possibly unused permits of other holders as free. */
 export function leftAt(counters: Counters, plan: Plan, nowMs: number): AccountLeft {
-  const slotsUsed = slotsAt(counters, 'all') - slotsOf(counters, 'all').spare;
-  const left = leftOf(plan, { window: windowAt(counters, 'plan'), slotsUsed }, nowMs);
-  const [spare] = windowOf(counters, 'plan').spare;
+  const { window, slotsUsed } = useAt(counters, PLAN_WINDOW, SLOTS);
+  const [spareSlots] = counterOf(counters, SLOTS).spare;
+  const left = leftOf(plan, { window, slotsUsed: slotsUsed - spareSlots }, nowMs);
+  const [spare] = counterOf(counters, PLAN_WINDOW).spare;
   return { ...left, remainingRequests: left.remainingRequests + spare };
 }
 
 /** Seconds until the window of count_tokens resets, if it is full. */
 export function countRefusal(counters: Counters, plan: Plan, nowMs: number): number | undefined {
-  const window = windowAt(counters, 'counts');
+  const window = windowAt(counters, COUNT_WINDOW);
   return window.requests >= plan.requestsPerMinute ? resetSeconds(window, nowMs) : undefined;
 }
 
@@ -205,40 +174,42 @@ export function usageAt(
   { nowMs, timeMs }: { readonly nowMs: number; readonly timeMs: number },
 ): LimitUsage {
   const [day, month] = periodsAt(timeMs, plan);
-  const window = windowAt(counters, 'plan');
+  const { window, slotsUsed } = useAt(counters, PLAN_WINDOW, SLOTS);
   return {
     requestsUsed: window.requests,
     tokensUsed: window.tokens,
     resetSeconds: resetSeconds(window, nowMs),
-    inFlight: slotsAt(counters, 'all'),
-    dayTokens: usedIn(counters, day.name),
-    monthTokens: usedIn(counters, month.name),
+    inFlight: slotsUsed,
+    dayTokens: usedIn(counters, day),
+    monthTokens: usedIn(counters, month),
   };
 }
+
+type Named = Pick<Counter, 'name' | 'kind'>;
 
 function scopesOf(counters: Counters, { model }: ClaimRequest): Scopes {
-  const name = modelName(model);
   return {
-    ofPlan: { window: windowAt(counters, 'plan'), slotsUsed: slotsAt(counters, 'all') },
-    ofModel: { window: windowAt(counters, name), slotsUsed: slotsAt(counters, name) },
+    ofPlan: useAt(counters, PLAN_WINDOW, SLOTS),
+    ofModel: useAt(counters, ...ofModel(model)),
   };
 }
 
-function windowAt(counters: Counters, name: string): RateWindow {
-  const { startedAtMs, count, tokens, others } = windowOf(counters, name);
-  const requests = count + others[0];
+function useAt(counters: Counters, window: Named, slots: Named): InUse {
+  const { used, others } = counterOf(counters, slots);
+  return { window: windowAt(counters, window), slotsUsed: used[0] + others[0] };
+}
+
+function windowAt(counters: Counters, window: Named): RateWindow {
+  const { startedAtMs, used, others } = counterOf(counters, window);
+  const requests = used[0] + others[0];
   return {
     startedAt: requests === 0 ? undefined : startedAtMs,
     requests,
-    tokens: tokens + others[1],
+    tokens: used[1] + others[1],
   };
 }
 
-function slotsAt(counters: Counters, name: string): number {
-  return slotsUsed(counters, name) + slotsOf(counters, name).others;
-}
-
-function usedIn(counters: Counters, name: string): number {
-  const { before = 0, used, others } = periodOf(counters, name);
-  return before + used + others;
+function usedIn(counters: Counters, period: Named): number {
+  const { before = 0, used, others } = counterOf(counters, period);
+  return before + used[1] + others[1];
 }

@@ -11,45 +11,33 @@ export type Pair = readonly [count: number, tokens: number];
 /** No limit. */
 export const UNLIMITED = -1;
 
-export type WindowAsked = {
+export type CounterKind = 'window' | 'slots' | 'period';
+
+export type CounterAsked = {
+  /** Of a period, names its key: `2026-11-21` or `2026-11`. */
   readonly name: string;
-  /** The start of the counted window by Redis's clock; 0 if there is none yet. */
-  readonly start: number;
-  /** Milliseconds since the first of the kept usage was admitted. */
+  readonly kind: CounterKind;
+  /**
+   * From where `used` counts: the start of a window by Redis's clock, 0 if it has none yet, or the
+   * mark of a period in the ledger, -1 if none is known.
+   */
+  readonly from: number;
+  readonly used: Pair;
+  /** The tokens of `used` that are reserved by requests in flight. */
+  readonly reserved: number;
+  /** Milliseconds since the first and the last of `used` was admitted. */
   readonly age: number;
-  /** Milliseconds since the last of it was admitted. */
   readonly latest: number;
-  readonly keep: Pair;
-  readonly need: Pair;
+  /** Zero for a counter that is only reported. */
+  readonly take: Pair;
+  /** To be had beyond that, where there is plenty. */
   readonly wish: Pair;
   readonly limit: Pair;
-};
-
-export type SlotsAsked = {
-  readonly name: string;
-  readonly keep: number;
-  readonly need: number;
-  readonly wish: number;
-  readonly limit: number;
-};
-
-export type PeriodAsked = {
-  /** Names its key: `2026-11-21` or `2026-11`. */
-  readonly name: string;
-  /** The mark from which `keep` counts; -1: none yet. */
-  readonly known: number;
-  /** A mark for a period that has none; -1: not looked up. */
+  /** A mark for a period that has none, and the ledger's usage at it; -1: not looked up. */
   readonly mark: number;
-  /** The ledger's usage at the known mark; -1: not looked up. */
   readonly before: number;
   /** Whether that usage is needed. */
   readonly counts: boolean;
-  readonly keep: number;
-  /** The part of it reserved by requests in flight. */
-  readonly reserved: number;
-  readonly need: number;
-  readonly wish: number;
-  readonly limit: number;
 };
 
 /** A window rebuilt from the ledger, for a Redis without state. */
@@ -70,61 +58,50 @@ export type ScriptCall = {
   /** Replaces Redis's clock in tests. */
   readonly now?: number;
   readonly seed?: readonly SeedWindow[];
-  readonly windows: readonly WindowAsked[];
-  readonly slots: readonly SlotsAsked[];
-  readonly periods: readonly PeriodAsked[];
+  /** Keeps nothing unused: what becomes free is reported at once. */
+  readonly returns?: true;
+  readonly counters: readonly CounterAsked[];
 };
 
 /** What has to be read from the ledger before Redis can decide. */
 export type Missing = {
-  readonly missing: readonly ('account' | 'mark' | 'before')[];
-  /** The mark of each requested period; -1 if there is none. */
+  readonly missing: 'account' | 'periods';
+  /** The mark of each counter that is a period; -1 if there is none. */
   readonly marks: readonly number[];
-  /** This holder's last reported usage of each period since that mark. */
+  /** This holder's last reported usage since that mark. */
   readonly owns: readonly number[];
+};
+
+export type CounterGranted = {
+  readonly from: number;
+  /** Until the window ends; 0 if it has not started. */
+  readonly leftMs: number;
+  /** The ledger's usage of a period at its mark; -1 if it was not needed. */
+  readonly before: number;
+  readonly others: Pair;
+  /** The part of other holders' permits that may be unused and not yet reported. */
+  readonly spare: Pair;
+  /** Of other holders: tokens reserved by their requests in flight, plus unused ones. */
+  readonly reserved: number;
+  /** The reported use does not belong to this window: it was another one, or the ledger has it. */
+  readonly isOver: boolean;
+  /** The permits of the holder, used ones included. */
+  readonly given: Pair;
 };
 
 export type ScriptDecision = {
   /** Changes when the counters are rebuilt from the ledger. */
   readonly epoch: string;
-  /** Whether all needs are met; otherwise none is granted. */
+  /** Whether all needs are met; otherwise nothing is granted. */
   readonly fits: boolean;
-  readonly windows: readonly (readonly [
-    start: number,
-    leftMs: number,
-    othersCount: number,
-    othersTokens: number,
-    count: number,
-    tokens: number,
-    /**
-     * 1 if the kept usage does not belong to this window: it was another one, or the ledger has it.
-     */
-    over: number,
-    /** The part of other holders' permits that may be unused and not yet reported. */
-    spareCount: number,
-    spareTokens: number,
-  ])[];
-  readonly slots: readonly (readonly [
-    others: number,
-    count: number,
-    /** 0 if a freed slot has to be reported immediately. */
-    mayKeep: number,
-    /** The part of other holders' slots that may be unused. */
-    spare: number,
-  ])[];
-  readonly periods: readonly (readonly [
-    mark: number,
-    before: number,
-    others: number,
-    tokens: number,
-    /** The part of other holders' tokens that may be unused. */
-    spare: number,
-    /** Of other holders: tokens reserved by their requests in flight, plus unused ones. */
-    reserved: number,
-  ])[];
+  /** Few slots are left, or others wait: what becomes free has to be reported at once. */
+  readonly isScarce: boolean;
+  /** In the order of the call. */
+  readonly counters: readonly CounterGranted[];
 };
 
-export type ScriptReply = Missing | ScriptDecision;
+/** `late`: a newer call has been answered. */
+export type ScriptReply = Missing | ScriptDecision | { readonly late: true };
 
 export type Decide = (accountId: string, call: ScriptCall) => Promise<ScriptReply>;
 
@@ -134,10 +111,10 @@ const SCRIPT = redisScript(lua);
 export function createDecide(redis: Pick<Redis, 'run'>, prefix: string): Decide {
   return async (accountId, call) => {
     const key = (name: string): string => `${prefix}{${accountId}}:${name}`;
-    const keys = [key('limits'), ...call.periods.map(({ name }) => key(name))];
+    const periods = call.counters.filter(({ kind }) => kind === 'period');
+    const keys = [key('limits'), ...periods.map(({ name }) => key(name))];
     const isAnswer = (reply: unknown): boolean => isAnswerTo(call.seq, reply);
     const text = await redis.run(SCRIPT, keys, [JSON.stringify(call)], isAnswer);
-    // Lua encodes an empty list as a JSON object, but then none was requested and it is not read.
     return JSON.parse(String(text)) as ScriptReply;
   };
 }

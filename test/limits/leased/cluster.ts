@@ -92,6 +92,11 @@ export function createCluster(redis: Redis, size: number, options: ClusterOption
   const admitted: Admitted[] = [];
   const nodes: ClusterNode[] = [];
   const timeMs = () => NOON + elapsedMs;
+  /** What each node does with messages. */
+  const receivers: {
+    readonly state: ClusterNode['state'];
+    readonly receive: (message: string) => void;
+  }[] = [];
 
   /** Every node has the same books, which know of a request from when it was admitted. */
   const history: AdmissionHistory = {
@@ -136,7 +141,18 @@ export function createCluster(redis: Redis, size: number, options: ClusterOption
     };
     const limits = createLeasedLimits({
       ...shared,
-      redis: { run, isUp: () => state.isUp && redis.isUp() },
+      redis: {
+        run,
+        isUp: () => state.isUp && redis.isUp(),
+        async publish(_channel, message) {
+          if (state.fate === 'is lost' || state.fate === 'late') return;
+          for (const each of receivers) if (each.state.isUp) each.receive(message);
+        },
+        subscribe(_channel, receive) {
+          receivers.push({ state, receive });
+          return () => {};
+        },
+      },
       local: local(createLimits(shared)),
       holder: name,
       liveNodes: () => nodes.length,
@@ -238,7 +254,8 @@ export function admittingNothingAlone(limits: AccountLimits): AccountLimits {
     claim(request) {
       if (request.plan.requestsPerMinute > 1_000_000) return limits.claim(request);
       const plan = { ...request.plan, concurrentRequests: 0 };
-      return limits.claim({ ...request, plan });
+      // A share of a limit is at least one.
+      return limits.claim({ ...request, plan, nodes: 1 });
     },
   };
 }

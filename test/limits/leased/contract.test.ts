@@ -39,7 +39,7 @@ describeWithServices('limits', ['Redis'], () => {
     opened += 1;
     last = createLeasedLimits({
       ...dependencies,
-      redis,
+      redis: { ...redis, subscribe: () => () => {} },
       local: createLimits(dependencies),
       holder: `node_${opened}`,
       liveNodes: () => 1,

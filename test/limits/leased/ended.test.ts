@@ -2,36 +2,24 @@
 // only while a request counts in them.
 
 import { expect, test } from 'bun:test';
-import { dropEnded } from '../../../src/limits/leased/claims.ts';
-import { createCounters, periodOf } from '../../../src/limits/leased/counters.ts';
+import { createCounters, dropEnded, take } from '../../../src/limits/leased/counters.ts';
 
 test('ended periods are dropped once no open claim counts in them', () => {
   const counters = createCounters('acct_1');
-  for (const name of ['2026-10', '2026-11', '2026-10-31', '2026-11-01', '2026-11-02', '2026-12-01'])
-    counters.periods.set(name, periodOf(counters, name));
-  const open = counters.periods.get('2026-11-01');
-  if (open === undefined) throw new Error('there is no such period');
-  const claim = {
-    requestId: 'r',
-    startedAt: 0,
-    model: 'm',
-    hasSlot: true,
-    leaseUntil: 0,
-    tokens: 1,
-  };
-  const running = { ...claim, periods: [open] };
+  const periods = (...names: readonly string[]) =>
+    names.map((name) => ({ name, kind: 'period', limit: [-1, -1] }) as const);
+  const names = ['2026-10', '2026-11', '2026-10-31', '2026-11-01', '2026-11-02', '2026-12-01'];
+  const taken = take(counters, { take: [1, 1], counters: periods(...names) }, 0);
+  const open = taken.filter(({ name }) => name === '2026-11-01');
+  const claim = { requestId: 'r', startedAt: 0, hasSlot: true, leaseUntil: 0, tokens: 1 };
+  const running = { ...claim, counters: open };
   counters.claims.add(running);
 
   dropEnded(counters, []);
-  expect(counters.periods.size).toBe(6);
-  dropEnded(counters, ['2026-11-02', '2026-11']);
-  expect([...counters.periods.keys()]).toEqual([
-    '2026-11',
-    '2026-11-01',
-    '2026-11-02',
-    '2026-12-01',
-  ]);
+  expect(counters.all.size).toBe(6);
+  dropEnded(counters, periods('2026-11-02', '2026-11'));
+  expect([...counters.all.keys()]).toEqual(['2026-11', '2026-11-01', '2026-11-02', '2026-12-01']);
   counters.claims.delete(running);
-  dropEnded(counters, ['2026-11-02', '2026-11']);
-  expect([...counters.periods.keys()]).toEqual(['2026-11', '2026-11-02', '2026-12-01']);
+  dropEnded(counters, periods('2026-11-02', '2026-11'));
+  expect([...counters.all.keys()]).toEqual(['2026-11', '2026-11-02', '2026-12-01']);
 });

@@ -32,23 +32,20 @@ type Asked = {
 function callOf(asked: Asked): ScriptCall {
   const { seq, holder = 'a', keep = 0, need = 0, wish = 0, epoch = '', start = 0 } = asked;
   const pair = (count: number): Pair => [count, count * 10];
-  const tokens = {
-    keep: keep * 10,
-    reserved: 0,
-    need: need * 10,
-    wish: wish * 10,
-    limit: asked.cap ?? -1,
+  const plain = {
+    ...{ from: 0, used: pair(keep), reserved: 0, age: 0, latest: 0, take: pair(need) },
+    ...{ wish: pair(wish), mark: -1, before: -1, counts: false },
   };
   return {
     ...{ seq, holder, epoch, holders: asked.holders ?? 1, now: asked.now ?? NOW, seed: [] },
-    windows: [
+    counters: [
+      { ...plain, name: 'plan', kind: 'window', from: start, limit: pair(10) },
+      { ...plain, name: 'slots', kind: 'slots', limit: [asked.slots ?? -1, -1] },
       {
-        ...{ name: 'plan', start, age: 0, latest: 0, keep: pair(keep), need: pair(need) },
-        ...{ wish: pair(wish), limit: pair(10) },
+        ...{ ...plain, name: '2026-11-21', kind: 'period', from: 7, limit: [-1, asked.cap ?? -1] },
+        ...{ mark: 7, before: 0, counts: true },
       },
     ],
-    slots: [{ name: 'all', keep, need, wish, limit: asked.slots ?? -1 }],
-    periods: [{ name: '2026-11-21', known: 7, mark: 7, before: 0, counts: true, ...tokens }],
   };
 }
 
@@ -67,24 +64,25 @@ describeWithServices('the script of the limits', ['Redis'], () => {
     const account = `acct_${accounts}`;
     return async (asked: Asked): Promise<ScriptDecision> => {
       const reply = await decide(account, callOf(asked));
-      if ('missing' in reply) throw new Error('something is missing');
+      if (!('fits' in reply)) throw new Error('nothing was decided');
       return reply;
     };
   }
 
-  /** What a reply says that the holder has, of all three. */
-  const mine = ({ windows, slots, periods }: ScriptDecision) => [
-    windows[0]?.[4],
-    windows[0]?.[5],
-    slots[0]?.[1],
-    periods[0]?.[3],
+  /** What a reply says that the holder has, of all three; and what others have. */
+  const mine = ({ counters }: ScriptDecision) => pairsOf(counters.map(({ given }) => given));
+  const others = ({ counters }: ScriptDecision) => pairsOf(counters.map((each) => each.others));
+  const pairsOf = ([window, slots, period]: readonly Pair[]) => [
+    ...(window ?? []),
+    slots?.[0],
+    period?.[1],
   ];
 
   test('gives what is needed, and half of what is left beyond it', async () => {
     const ask = openAccount();
     const first = await ask({ seq: 1, need: 1, wish: 99, slots: 5, cap: 1_000 });
     expect([first.fits, ...mine(first)]).toEqual([true, 1 + 4, 10 + 45, 1 + 2, 10 + 495]);
-    expect(first.windows[0]?.slice(0, 4)).toEqual([NOW, 60_000, 0, 0]);
+    expect(first.counters[0]).toMatchObject({ from: NOW, leftMs: 60_000, others: [0, 0] });
   });
 
   test('takes once, however often a call arrives', async () => {
@@ -92,8 +90,7 @@ describeWithServices('the script of the limits', ['Redis'], () => {
     const call = { seq: 1, need: 2, wish: 2 };
     const first = await ask(call);
     for (let again = 0; again < 3; again += 1) expect(mine(await ask(call))).toEqual(mine(first));
-    const { windows, slots, periods } = await ask({ seq: 1, holder: 'b' });
-    expect([windows[0]?.[2], slots[0]?.[0], periods[0]?.[2]]).toEqual([4, 4, 40]);
+    expect(others(await ask({ seq: 1, holder: 'b' }))).toEqual([4, 40, 4, 40]);
   });
 
   test('takes nothing back for a call that comes after a newer one', async () => {
@@ -101,14 +98,17 @@ describeWithServices('the script of the limits', ['Redis'], () => {
     const { epoch } = await ask({ seq: 1, need: 1 });
     const granted = { epoch, start: NOW };
     await ask({ seq: 3, keep: 1, need: 4, ...granted });
-    await ask({ seq: 2, keep: 1, ...granted });
-    expect((await ask({ seq: 1, holder: 'b' })).windows[0]?.[2]).toBe(5);
+    await expect(ask({ seq: 2, keep: 1, ...granted })).rejects.toThrow('nothing was decided');
+    expect(others(await ask({ seq: 1, holder: 'b' }))[0]).toBe(5);
   });
 
   test('says when slots are scarce, and how many of them others may not use', async () => {
     const ask = openAccount();
-    const permitsOf = async (asked: Asked) =>
-      (await ask({ ...asked, slots: 8, holders: 3 })).slots[0]?.slice(0, 4);
+    const permitsOf = async (asked: Asked) => {
+      const { counters, isScarce } = await ask({ ...asked, slots: 8, holders: 3 });
+      const { others, given, spare } = counters[1] ?? {};
+      return [others?.[0], given?.[0], isScarce ? 0 : 1, spare?.[0]];
+    };
     // The others', its own, whether it may keep what it does not use, and the others that may be
     // unused.
     expect(await permitsOf({ seq: 1, need: 5 })).toEqual([0, 5, 1, 0]);
@@ -133,10 +133,8 @@ describeWithServices('the script of the limits', ['Redis'], () => {
       const ask = openAccount();
       const refused = await ask({ seq: 1, ...asked });
       expect([refused.fits, ...mine(refused)]).toEqual([false, 0, 0, 0, 0]);
-      const { windows, slots, periods } = await ask({ seq: 1, holder: 'b' });
-      expect([windows[0]?.[0], windows[0]?.[2], slots[0]?.[0], periods[0]?.[2]]).toEqual([
-        0, 0, 0, 0,
-      ]);
+      const after = await ask({ seq: 1, holder: 'b' });
+      expect([after.counters[0]?.from, ...others(after)]).toEqual([0, 0, 0, 0, 0]);
     });
   });
 

@@ -13,7 +13,7 @@ const IDLE = { window: { requests: 0, tokens: 0, startedAt: 0 }, slotsUsed: 0 } 
 function admits(cap: number, before: number, own: number, tokens: number, nodes: number): boolean {
   const day = { before, tokens: before + own, reserved: 0 };
   const plan = { ...PLAN, tokensPerMinute: 1e12, dailyTokens: cap };
-  const request = { plan, promptTokens: tokens, outputBound: 1, capNodes: nodes } as never;
+  const request = { plan, promptTokens: tokens, outputBound: 1, nodes } as never;
   const used = { ofPlan: IDLE, ofModel: IDLE, day, month: { tokens: 0, reserved: 0 } };
   return decide(request, used).kind === 'fits';
 }

@@ -9,13 +9,13 @@ export const CLUSTER_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         in: 'rollWindows',
-        find: 'if (endsAtMs !== undefined && nowMs >= endsAtMs) windows.delete(name);',
-        put: 'if (endsAtMs !== undefined && nowMs >= endsAtMs + WINDOW_MS) windows.delete(name);',
+        find: 'if (endsAtMs !== undefined && nowMs >= endsAtMs) all.delete(name);',
+        put: 'if (endsAtMs !== undefined && nowMs >= endsAtMs + WINDOW_MS) all.delete(name);',
       },
       {
         in: 'covers',
-        find: '!mayBeOver(window, nowMs) &&',
-        put: '!mayBeOver(window, nowMs - WINDOW_MS) &&',
+        find: 'mayBeOver(counter, nowMs)',
+        put: 'mayBeOver(counter, nowMs - WINDOW_MS)',
       },
     ],
     tests: ['test/limits/leased/faults.test.ts'],
@@ -26,8 +26,8 @@ export const CLUSTER_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         in: 'src/limits/leased/decide.lua',
-        find: 'local repeated = own.seq >= call.seq',
-        put: 'local repeated = false',
+        find: 'if own.seq >= call.seq then',
+        put: 'if false then',
       },
     ],
     tests: ['test/limits/leased/script.test.ts'],
@@ -38,8 +38,8 @@ export const CLUSTER_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         in: 'src/limits/leased/decide.lua',
-        find: 'if holder ~= call.holder and record.ends > now then',
-        put: 'if holder ~= call.holder then',
+        find: 'local isAlive = record.ends > now',
+        put: 'local isAlive = true',
       },
     ],
     tests: ['test/limits/leased/faults.test.ts'],

@@ -25,6 +25,8 @@ export type Traffic = {
 export type Connection = {
   /** Runs `work` at Redis. Never answers where Redis or the node is gone by then. */
   readonly call: <T>(work: () => T) => Promise<T>;
+  /** Sends to the node by itself. */
+  readonly push: (work: () => void) => void;
   /** The node has died: nothing of it arrives any more. */
   readonly cut: () => void;
 };
@@ -83,6 +85,13 @@ export function createNetwork(
           };
           world.after(thereAt - sentAt, arrive);
         }),
+      push(work) {
+        const now = world.monotonic();
+        backAt = Math.max(backAt, now + oneWayMs());
+        world.after(backAt - now, () => {
+          if (alive && !away) work();
+        });
+      },
       cut: () => {
         alive = false;
       },

@@ -20,10 +20,14 @@ export type Serve = (
   args: readonly string[],
 ) => unknown;
 
+/** Who gets the messages of all channels: there is one. */
+export type Subscribers = Set<(message: string) => void>;
+
 export function createSimulatedRedis(
   world: World,
   connection: Connection,
   serve: Serve,
+  subscribers: Subscribers,
 ): SimulatedRedis {
   let up = true;
   let alive = true;
@@ -70,8 +74,17 @@ export function createSimulatedRedis(
       if (!up) throw new Error('Redis cannot be asked.');
       return ask(() => serve(script, keys, args));
     },
-    publish: async () => undefined,
-    subscribe: () => () => undefined,
+    async publish(_channel, message) {
+      if (!up) throw new Error('Redis cannot be asked.');
+      await ask(() => {
+        for (const receive of subscribers) receive(message);
+      });
+    },
+    subscribe(_channel, onMessage) {
+      const receive = (message: string): void => connection.push(() => onMessage(message));
+      subscribers.add(receive);
+      return () => subscribers.delete(receive);
+    },
     isUp: () => up,
     counts: () => ({ roundTrips, failures }),
     waitUntilUp: async () => undefined,

@@ -7,6 +7,7 @@ import { readRedisUrl } from '../../../src/core/redis-url.ts';
 import {
   createDecide,
   type Decide,
+  type Pair,
   type ScriptCall,
   type ScriptDecision,
   type ScriptReply,
@@ -30,7 +31,8 @@ const step = fc.record({
   seeded: fc.boolean(),
   booked: fc.boolean(),
   counts: fc.boolean(),
-  again: fc.constantFrom(false, false, false, true),
+  returns: fc.constantFrom(false, false, false, true),
+  again: fc.constantFrom(0, 0, 0, 1, 2),
 });
 
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
@@ -43,38 +45,45 @@ function callOf(
   last: ScriptDecision | undefined,
 ): ScriptCall {
   const { need, wish, limit, given: back } = given;
-  const keep = (had: number | undefined): number => Math.max(0, (had ?? 0) - back);
-  const [start = 0, , , , count = 0, tokens = 0] = last?.windows[0] ?? [];
-  const pair = (value: number): readonly [number, number] => [value, value * 10];
+  const [window, , slots, period] = last?.counters ?? [];
+  const pair = (count: number, tokens = count * 10): Pair => [count, tokens];
+  const used = ([count, tokens]: Pair = [0, 0]): Pair => [
+    Math.max(0, count - back),
+    Math.max(0, tokens - back),
+  ];
+  const plain = {
+    ...{ from: 0, used: pair(0), reserved: 0, age: 0, latest: 0, take: pair(need) },
+    ...{ wish: pair(0), limit: pair(-1, -1), mark: -1, before: -1, counts: false },
+  };
+  const booked = given.booked ? { mark: 7, before: 5 } : {};
+  const usedOfPeriod = used(period?.given);
   return {
     ...{ seq, holder: given.holder, holders: given.holders, epoch: last?.epoch ?? '', now },
+    ...(given.returns ? { returns: true } : {}),
     ...(given.seeded ? { seed: [{ name: 'plan', age: 30_000, count: 2, tokens: 20 }] } : {}),
-    windows: [
+    counters: [
       {
-        ...{
-          name: 'plan',
-          start,
-          age: 100,
-          latest: back * 300,
-          keep: [keep(count), keep(tokens)],
-        },
-        ...{ need: pair(need), wish: pair(wish), limit: pair(limit) },
+        ...{ ...plain, name: 'plan', kind: 'window', from: window?.from ?? 0, age: 100 },
+        ...{ latest: back * 300, used: used(window?.given), wish: pair(wish), limit: pair(limit) },
+      },
+      { ...plain, name: 'model:m', kind: 'window' },
+      {
+        ...{ ...plain, name: 'slots', kind: 'slots', used: used(slots?.given) },
+        ...{ wish: [wish, 0], limit: [limit, -1] },
       },
       {
-        ...{ name: 'model:m', start: 0, age: 0, latest: 0, keep: [0, 0] },
-        ...{ need: pair(need), wish: pair(0), limit: pair(-1) },
-      },
-    ],
-    slots: [{ name: 'plan', keep: keep(last?.slots[0]?.[1]), need, wish, limit }],
-    periods: [
-      {
-        ...{ name: '2026-11-21', known: last?.periods[0]?.[0] ?? (given.booked ? 7 : -1) },
-        ...{ mark: given.booked ? 7 : -1, before: given.booked ? 5 : -1, counts: given.counts },
-        ...{ keep: keep(last?.periods[0]?.[3]), need: need * 10, wish, limit: limit * 10 },
-        reserved: Math.floor(keep(last?.periods[0]?.[3]) / 2),
+        ...{ ...plain, name: '2026-11-21', kind: 'period', from: fromOf(given, period?.from) },
+        ...{ used: usedOfPeriod, reserved: Math.floor(usedOfPeriod[1] / 2), wish: [0, wish] },
+        ...{ limit: [-1, limit * 10], ...booked, counts: given.counts },
       },
     ],
   };
+}
+
+/** Now and then a holder knows no mark, or an older one. */
+function fromOf({ given, wish, booked }: Step, known = booked ? 7 : -1): number {
+  if (given === 2 && wish === 5) return -1;
+  return given === 1 && wish === 50 ? 3 : known;
 }
 
 describeWithServices('the simulated Redis', ['Redis'], () => {
@@ -99,7 +108,7 @@ describeWithServices('the simulated Redis', ['Redis'], () => {
   });
 
   let accounts = 0;
-  const seen = { missing: 0, fits: 0, refused: 0, repeated: 0 };
+  const seen = { missing: 0, fits: 0, refused: 0, repeated: 0, late: 0 };
 
   test('decides as the script does', async () => {
     await fc.assert(
@@ -116,25 +125,28 @@ describeWithServices('the simulated Redis', ['Redis'], () => {
   async function play(accountId: string, steps: readonly Step[]): Promise<void> {
     const model = createServer(() => 0, run);
     const answers = new Map<string, ScriptDecision>();
-    const calls = new Map<string, ScriptCall>();
+    const calls = new Map<string, ScriptCall[]>();
     let now = START;
     let seq = 0;
     for (const given of steps) {
       now += given.laterMs;
       seq += 1;
-      const before = given.again ? calls.get(given.holder) : undefined;
+      const made = calls.get(given.holder) ?? [];
+      const before = given.again > 0 ? made.at(-given.again) : undefined;
       const call = before ?? callOf(given, seq, now, answers.get(given.holder));
-      const names = ['limits', ...call.periods.map(({ name }) => name)];
+      const names = ['limits', '2026-11-21'];
       const keys = names.map((name) => `${PREFIX}{${accountId}}:${name}`);
       const expected = model.decide(keys, call);
       const reply = await decide(accountId, call);
       expect(reply).toEqual(expected as ScriptReply);
-      calls.set(given.holder, call);
       if (before !== undefined) seen.repeated += 1;
+      else calls.set(given.holder, [...made, call]);
       if ('missing' in reply) seen.missing += 1;
-      else if (reply.fits) seen.fits += 1;
-      else seen.refused += 1;
-      if (!('missing' in reply)) answers.set(given.holder, reply);
+      else if ('late' in reply) seen.late += 1;
+      else {
+        seen[reply.fits ? 'fits' : 'refused'] += 1;
+        answers.set(given.holder, reply);
+      }
     }
   }
 });

@@ -3,14 +3,12 @@
 // never expire here, because no simulation lasts an hour.
 
 import type {
+  CounterAsked,
+  CounterGranted,
   Missing,
   Pair,
-  PeriodAsked,
   ScriptCall,
-  ScriptDecision,
   ScriptReply,
-  SlotsAsked,
-  WindowAsked,
 } from '../../../src/limits/leased/script.ts';
 
 const WINDOW_MS = 60_000;
@@ -20,24 +18,27 @@ const LAPSE_MS = 1_000;
 /** What was admitted is in the books after so long. */
 const BOOKED_MS = 500;
 
-type WindowRecord = readonly [start: number, count: number, tokens: number];
-type SlotsRecord = readonly [count: number, mayKeep: number];
+/** What a holder has of a counter. */
+type Held = {
+  readonly from: number;
+  readonly given: Pair;
+  /** What others may have of it, if it is not used. */
+  readonly spare: Pair;
+  readonly reserved: number;
+};
 
-/** What a holder has. */
 type Holder = {
-  seq: number;
-  ends: number;
-  /** What it was given of windows and caps beyond what it needed. */
-  spare: Map<string, Pair>;
-  reserved: Map<string, number>;
-  readonly windows: Map<string, WindowRecord>;
-  readonly slots: Map<string, SlotsRecord>;
+  readonly seq: number;
+  readonly ends: number;
+  readonly held: ReadonlyMap<string, Held>;
 };
 
 type Account = {
   epoch: string | undefined;
   starts: Map<string, number>;
   readonly holders: Map<string, Holder>;
+  /** The last reply to each holder. */
+  readonly replies: Map<string, Reply>;
 };
 
 type Period = {
@@ -47,16 +48,15 @@ type Period = {
   readonly used: Map<string, number>;
 };
 
+type Reply = ScriptReply & { readonly seq: number };
+
 export type Counter = 'requests' | 'tokens' | 'slots' | 'day' | 'month';
 
 export type Given = { readonly amount: number; readonly sinceMs: number };
 
 export type Server = {
   /** `keys` are those of the account and of the periods that the call asks for. */
-  readonly decide: (
-    keys: readonly string[],
-    call: ScriptCall,
-  ) => ScriptReply & { readonly seq: number };
+  readonly decide: (keys: readonly string[], call: ScriptCall) => Reply;
   /** What all holders have of a counter, and since when it counts by the server's clock. */
   readonly given: (counter: Counter) => Given;
   /** Forgets everything, as a server does that is started again. */
@@ -100,37 +100,35 @@ function givenOf({ starts, holders }: Account, counter: Counter, nowMs: number):
   const all = [...holders.values()];
   if (counter === 'slots') {
     const living = all.filter(({ ends }) => ends > nowMs);
-    return { amount: sumOf(living.map(({ slots }) => slots.get('all')?.[0] ?? 0)), sinceMs: 0 };
+    return {
+      amount: sumOf(living.map(({ held }) => held.get('slots')?.given[0] ?? 0)),
+      sinceMs: 0,
+    };
   }
   const sinceMs = starts.get('plan') ?? Infinity;
   if (counter === 'day' || counter === 'month' || nowMs - sinceMs >= WINDOW_MS) {
     return { amount: 0, sinceMs: 0 };
   }
-  const amounts = all.map(({ windows }) => {
-    const [start, count, tokens] = windows.get('plan') ?? [0, 0, 0];
-    if (start !== sinceMs) return 0;
-    return counter === 'requests' ? count : tokens;
+  const amounts = all.map(({ held }) => {
+    const window = held.get('plan');
+    if (window?.from !== sinceMs) return 0;
+    return window.given[counter === 'requests' ? 0 : 1];
   });
   return { amount: sumOf(amounts), sinceMs };
 }
 
 const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
 
-const newAccount = (): Account => ({ epoch: undefined, starts: new Map(), holders: new Map() });
-const newHolder = (): Holder => ({
-  ...{
-    seq: 0,
-    ends: 0,
-    spare: new Map(),
-    reserved: new Map(),
-    windows: new Map(),
-    slots: new Map(),
-  },
-});
-const copyOf = (holder: Holder): Holder => ({
-  ...holder,
-  windows: new Map(holder.windows),
-  slots: new Map(holder.slots),
+const sum = (pairs: readonly Pair[]): Pair => [
+  sumOf(pairs.map(([count]) => count)),
+  sumOf(pairs.map(([, tokens]) => tokens)),
+];
+
+const newAccount = (): Account => ({
+  epoch: undefined,
+  starts: new Map(),
+  holders: new Map(),
+  replies: new Map(),
 });
 const newPeriod = (): Period => ({
   mark: undefined,
@@ -153,116 +151,105 @@ type Deciding = {
   readonly run: string;
 };
 
-function decide(deciding: Deciding): ScriptReply & { readonly seq: number } {
-  const { account, kept, call, now, run } = deciding;
-  const periods = call.periods.map((asked, index) => lookedUp(asked, kept[index], call.holder));
+function decide({ account, kept, call, now, run }: Deciding): Reply {
+  const { seq, holder } = call;
+  const last = account.epoch === undefined ? 0 : (account.holders.get(holder)?.seq ?? 0);
+  if (last >= seq) {
+    const answered = account.replies.get(holder);
+    return last === seq && answered !== undefined ? answered : { seq, late: true };
+  }
+  let at = 0;
+  const periods = call.counters.map((asked) => {
+    if (asked.kind !== 'period') return undefined;
+    at += 1;
+    return lookedUp(asked, kept[at - 1] ?? newPeriod(), holder);
+  });
   const missing = missingOf(account, call, periods);
-  if (missing !== undefined) return { seq: call.seq, ...missing };
+  if (missing !== undefined) return { seq, ...missing };
   if (account.epoch === undefined) begin(account, call, now, run);
-  // Copies, because a call that is repeated changes nothing.
-  const starts = new Map([...account.starts].filter(([, start]) => now - start < WINDOW_MS));
-  const own = copyOf(account.holders.get(call.holder) ?? newHolder());
-  const repeated = own.seq >= call.seq;
-  const had = repeated ? own : undefined;
-  const windows = call.windows.map((asked) => lookAtWindow(account, starts, call, asked, now, had));
-  const slots = call.slots.map((asked) => lookAtSlots(account, call, asked, now));
-  const used = call.periods.map((asked, index) => lookAtPeriod(asked, periods[index]));
-  const fits = [...windows, ...slots, ...used].every((each) => each.fits);
+  for (const [name, start] of account.starts) {
+    if (now - start >= WINDOW_MS) account.starts.delete(name);
+  }
+
+  const looks = call.counters.map((asked, index) =>
+    look(account, call, asked, periods[index], now),
+  );
+  const fits = looks.every(
+    ({ asked, left }) => asked.take[0] <= 0 || (left[0] >= 0 && left[1] >= 0),
+  );
   const extra = (wish: number, left: number): number =>
     Math.max(0, Math.min(wish, Math.floor(left / (2 * call.holders))));
+  const grants = looks.map((each) => {
+    const { asked, from, used, left } = each;
+    const isOpen = asked.kind !== 'window' || from > 0 || asked.take[0] > 0;
+    const more: Pair =
+      fits && isOpen ? [extra(asked.wish[0], left[0]), extra(asked.wish[1], left[1])] : [0, 0];
+    return { ...each, more, given: fits ? sum([used, asked.take, more]) : used };
+  });
+  // Few slots are left.
+  const isFull = grants.some(({ asked: { kind, limit }, others, given }) => {
+    const free = limit[0] - others[0] - given[0];
+    return kind === 'slots' && limit[0] >= 0 && free < Math.min(call.holders, limit[0] / 2);
+  });
+  const isScarce = isFull || call.returns === true;
 
-  own.spare = new Map();
-  if (!repeated) own.reserved = new Map();
-  /** What others were given of a window or a cap beyond what they needed. */
-  const spareOf = (name: string): Pair => {
-    const spare = othersOf(account, call).filter((each) => isRecent(each, now));
-    const sums = [0, 1].map((at) => sumOf(spare.map((each) => each.spare.get(name)?.[at] ?? 0)));
-    return [sums[0] ?? 0, sums[1] ?? 0];
-  };
-  const isScarce = (limit: number, left: number): boolean =>
-    limit >= 0 && left < Math.min(call.holders, limit / 2);
-
-  const decided: ScriptDecision & { readonly seq: number } = {
-    seq: call.seq,
-    epoch: account.epoch ?? '',
-    fits,
-    windows: windows.map((window) => {
-      const { asked, start: begun, count, tokens, keep, freeCount, freeTokens, other } = window;
-      let mine = keep;
-      if (!repeated && fits && (asked.need[0] > 0 || begun !== undefined) && freeCount >= 0) {
-        const more: Pair = [extra(asked.wish[0], freeCount), extra(asked.wish[1], freeTokens)];
-        mine = [keep[0] + asked.need[0] + more[0], keep[1] + asked.need[1] + more[1]];
-        own.spare.set(asked.name, more);
-      }
-      const start = startOf(begun, count + mine[0], keep, asked.age, now);
-      setOrDelete(starts, asked.name, start);
-      setOrDelete(own.windows, asked.name, start === undefined ? undefined : [start, ...mine]);
-      const left = start === undefined ? 0 : start + WINDOW_MS - now;
-      return [start ?? 0, left, count, tokens, ...mine, other ? 1 : 0, ...spareOf(asked.name)];
-    }),
-    slots: slots.map(({ asked, others, spare, left }) => {
-      let mine = asked.keep;
-      if (repeated) mine = own.slots.get(asked.name)?.[0] ?? 0;
-      else if (fits && (asked.need > 0 || asked.wish > 0) && left >= 0) {
-        mine = asked.keep + asked.need + extra(asked.wish, left);
-      }
-      const mayKeep = isScarce(asked.limit, asked.limit - others - mine) ? 0 : 1;
-      setOrDelete(own.slots, asked.name, mine > 0 ? [mine, mayKeep] : undefined);
-      return [others, mine, mayKeep, spare];
-    }),
-    periods: used.map(({ asked, period, others, left }, index) => {
-      let mine = asked.keep;
-      if (repeated) mine = period.own;
-      else if (fits && (asked.need > 0 || asked.wish > 0) && left >= 0) {
-        const more = extra(asked.wish, left);
-        mine = asked.keep + asked.need + more;
-        own.spare.set(asked.name, [0, more]);
-      }
-      if (!repeated) write(kept[index], call.holder, period, others + mine, mine);
-      if (!repeated) own.reserved.set(asked.name, asked.reserved + mine - asked.keep);
-      const reserved = sumOf(
-        othersOf(account, call)
-          .filter(({ ends }) => ends > now)
-          .map((each) => each.reserved.get(asked.name) ?? 0),
-      );
-      return [period.mark, period.before ?? -1, others, mine, spareOf(asked.name)[1], reserved];
-    }),
-  };
-  if (!repeated) keepHolders(account, call, { own, starts, now });
-  return decided;
+  const held = new Map<string, Held>();
+  const counters = grants.map((grant): CounterGranted => {
+    const { asked, period, others, spare, reserved, isOver, used, given } = grant;
+    const isWindow = asked.kind === 'window';
+    const from = isWindow ? startOf(grant, now) : grant.from;
+    if (isWindow && from > 0) account.starts.set(asked.name, from);
+    if (isWindow && from === 0) account.starts.delete(asked.name);
+    if (period !== undefined || given[0] > 0) {
+      held.set(asked.name, {
+        ...{ from, given },
+        spare: asked.kind === 'slots' ? [isScarce ? 0 : given[0], 0] : grant.more,
+        reserved: period === undefined ? 0 : asked.reserved + given[1] - used[1],
+      });
+    }
+    if (period !== undefined) write(period, holder, others[1], given[1]);
+    const leftMs = isWindow && from > 0 ? from + WINDOW_MS - now : 0;
+    const before = period?.before ?? -1;
+    return { from, leftMs, before, others, spare, reserved, isOver, given };
+  });
+  const reply = { seq, epoch: account.epoch ?? '', fits, isScarce, counters };
+  account.holders.set(holder, { seq, ends: now + LEASE_MS, held });
+  account.replies.set(holder, reply);
+  forgetHolders(account, now);
+  return reply;
 }
 
 type LookedUp = {
+  readonly kept: Period;
   readonly mark: number;
   readonly before: number | undefined;
   readonly total: number;
   readonly own: number;
 };
 
-function lookedUp(asked: PeriodAsked, kept: Period | undefined, holder: string): LookedUp {
-  const mark = kept?.mark ?? asked.mark;
-  const claimed = asked.before >= 0 && asked.known === mark ? asked.before : undefined;
-  return {
-    mark,
-    before: kept?.before ?? claimed,
-    total: kept?.total ?? 0,
-    own: kept?.used.get(holder) ?? 0,
-  };
+function lookedUp(asked: CounterAsked, kept: Period, holder: string): LookedUp {
+  const mark = kept.mark ?? asked.mark;
+  const claimed = asked.before >= 0 && asked.mark === mark ? asked.before : undefined;
+  const before = kept.before ?? claimed;
+  return { kept, mark, before, total: kept.total, own: kept.used.get(holder) ?? 0 };
 }
 
 function missingOf(
   { epoch }: Account,
-  { seed, periods: asked }: ScriptCall,
-  periods: readonly LookedUp[],
+  { seed, counters }: ScriptCall,
+  periods: readonly (LookedUp | undefined)[],
 ): Missing | undefined {
-  const missing: Missing['missing'][number][] = [];
-  if (epoch === undefined && seed === undefined) missing.push('account');
-  periods.forEach(({ mark, before }, index) => {
-    if (mark < 0 || asked[index]?.known !== mark) missing.push('mark');
-    else if (before === undefined && asked[index]?.counts === true) missing.push('before');
-  });
-  if (missing.length === 0) return undefined;
-  return { missing, marks: periods.map(({ mark }) => mark), owns: periods.map(({ own }) => own) };
+  const isMissing = periods.some(
+    (period, index) =>
+      period !== undefined &&
+      (period.mark < 0 ||
+        counters[index]?.from !== period.mark ||
+        (counters[index]?.counts === true && period.before === undefined)),
+  );
+  if (!isMissing && (epoch !== undefined || seed !== undefined)) return undefined;
+  const marks = periods.map((period) => period?.mark ?? -1);
+  const owns = periods.map((period) => period?.own ?? 0);
+  return { missing: epoch === undefined ? 'account' : 'periods', marks, owns };
 }
 
 function begin(
@@ -274,125 +261,89 @@ function begin(
   account.epoch = `${run}/${now}/${holder}/${seq}`;
   account.starts.clear();
   account.holders.clear();
-  const books = newHolder();
+  account.replies.clear();
+  const held = new Map<string, Held>();
   for (const { name, age, count, tokens } of seed) {
     account.starts.set(name, now - age);
-    books.windows.set(name, [now - age, count, tokens]);
+    held.set(name, { from: now - age, given: [count, tokens], spare: [0, 0], reserved: 0 });
   }
-  account.holders.set('books', books);
+  account.holders.set('books', { seq: 0, ends: 0, held });
 }
 
-const othersOf = ({ holders }: Account, call: ScriptCall): Holder[] =>
-  [...holders].flatMap(([name, holder]) => (name === call.holder ? [] : [holder]));
-
-/** A holder seen so recently may still have unused permits that it has not returned. */
-const isRecent = ({ ends }: Holder, now: number): boolean => ends - LEASE_MS > now - LAPSE_MS;
-
-/** Of a limit below zero there is none. */
-const free = (limit: number, others: number, keep: number): number =>
-  limit < 0 ? Infinity : limit - others - keep;
-
-function lookAtWindow(
+function look(
   account: Account,
-  starts: ReadonlyMap<string, number>,
   call: ScriptCall,
-  asked: WindowAsked,
+  asked: CounterAsked,
+  period: LookedUp | undefined,
   now: number,
-  /** What the holder has, where it knows already. */
-  repeated: Holder | undefined,
 ) {
-  const start = starts.get(asked.name);
-  let count = 0;
-  let tokens = 0;
-  for (const [holder, { windows }] of account.holders) {
-    const window = windows.get(asked.name);
-    if (holder === call.holder || window === undefined || window[0] !== start) continue;
-    count += window[1];
-    tokens += window[2];
-  }
-  const old = call.epoch !== account.epoch;
-  const begun = Number(account.epoch?.split('/')[1]);
-  const other =
-    asked.start > 0 ? asked.start !== start || old : old && now - asked.latest <= begun - BOOKED_MS;
-  const given = repeated?.windows.get(asked.name);
-  const had: Pair = given !== undefined && given[0] === start ? [given[1], given[2]] : [0, 0];
-  const keep: Pair = repeated !== undefined ? had : other ? [0, 0] : asked.keep;
-  const running = count + keep[0] === 0 ? undefined : start;
-  const freeCount = free(asked.limit[0], count, keep[0]) - asked.need[0];
-  const freeTokens = free(asked.limit[1], tokens, keep[1]) - asked.need[1];
-  const fits = asked.need[0] <= 0 || (freeCount >= 0 && freeTokens >= 0);
-  return { asked, start: running, count, tokens, keep, freeCount, freeTokens, other, fits };
+  const { name, kind, take, limit } = asked;
+  const from = period?.mark ?? account.starts.get(name) ?? 0;
+  const all = [...account.holders].flatMap(([holder, { ends, held }]) => {
+    const each = held.get(name);
+    return holder === call.holder || each === undefined ? [] : [{ ...each, ends }];
+  });
+  const living = all.filter(({ ends }) => ends > now);
+  const recent = all.filter(({ ends }) => ends - LEASE_MS > now - LAPSE_MS);
+  const counted = {
+    window: all.filter((each) => each.from === from),
+    slots: living,
+    period: [],
+  }[kind];
+  const total: Pair = [0, period === undefined ? 0 : period.total - period.own];
+  const others = sum([total, ...counted.map(({ given }) => given)]);
+  const isOver = isOverAt(account, call, asked, { from, now });
+  const used: Pair = isOver ? [0, 0] : asked.used;
+  const isEmpty = kind === 'window' && others[0] + used[0] === 0;
+  const free = (place: 0 | 1, base: number): number =>
+    limit[place] < 0 ? Infinity : limit[place] - base - others[place] - used[place] - take[place];
+  return {
+    ...{ asked, period, others, isOver, used, from: isEmpty ? 0 : from },
+    spare: sum(recent.map(({ spare }) => spare)),
+    reserved: sumOf(living.map(({ reserved }) => reserved)),
+    left: [free(0, 0), free(1, period?.before ?? 0)] as const,
+  };
 }
 
-function lookAtSlots(account: Account, call: ScriptCall, asked: SlotsAsked, now: number) {
-  let others = 0;
-  let spare = 0;
-  for (const holder of othersOf(account, call)) {
-    if (holder.ends <= now) continue;
-    const [count, mayKeep] = holder.slots.get(asked.name) ?? [0, 0];
-    others += count;
-    if (mayKeep > 0 && isRecent(holder, now)) spare += count;
-  }
-  const left = free(asked.limit, others, asked.keep) - asked.need;
-  return { asked, others, spare, left, fits: asked.need <= 0 || left >= 0 };
-}
+type Look = ReturnType<typeof look> & { readonly given: Pair };
 
-function lookAtPeriod(asked: PeriodAsked, period: LookedUp = NOTHING) {
-  const others = period.total - period.own;
-  const left = free(asked.limit, (period.before ?? 0) + others, asked.keep) - asked.need;
-  return { asked, period, others, left, fits: asked.need <= 0 || left >= 0 };
+/** Whether the reported use was of an expired window, or the ledger has it. */
+function isOverAt(
+  { epoch }: Account,
+  call: ScriptCall,
+  { kind, from, latest }: CounterAsked,
+  at: { readonly from: number; readonly now: number },
+): boolean {
+  const old = call.epoch !== epoch;
+  const begun = Number(epoch?.split('/')[1]);
+  if (kind !== 'window') return false;
+  return from > 0 ? from !== at.from || old : old && at.now - latest <= begun - BOOKED_MS;
 }
-
-const NOTHING: LookedUp = { mark: -1, before: undefined, total: 0, own: 0 };
 
 /** A window that nothing is left in has not started. */
-function startOf(
-  begun: number | undefined,
-  count: number,
-  keep: Pair,
-  age: number,
-  now: number,
-): number | undefined {
-  if (count === 0) return undefined;
-  return begun ?? now - (keep[0] > 0 ? Math.min(age, WINDOW_MS - 1) : 0);
-}
-
-function setOrDelete<T>(map: Map<string, T>, name: string, value: T | undefined): void {
-  if (value === undefined) map.delete(name);
-  else map.set(name, value);
+function startOf({ asked, from, others, used, given }: Look, now: number): number {
+  if (others[0] + given[0] === 0) return 0;
+  return from > 0 ? from : now - (used[0] > 0 ? Math.min(asked.age, WINDOW_MS - 1) : 0);
 }
 
 function write(
-  kept: Period | undefined,
+  { kept, mark, before }: LookedUp,
   holder: string,
-  { mark, before }: LookedUp,
-  total: number,
+  others: number,
   own: number,
 ): void {
-  if (kept === undefined) return;
   kept.mark = mark;
-  kept.total = total;
+  kept.total = others + own;
   kept.used.set(holder, own);
   if (before !== undefined) kept.before = before;
 }
 
 /** Of the others, those are forgotten who have nothing any more. */
-function keepHolders(
-  account: Account,
-  { holder, seq }: ScriptCall,
-  {
-    own,
-    starts,
-    now,
-  }: { readonly own: Holder; readonly starts: Map<string, number>; readonly now: number },
-): void {
-  own.seq = seq;
-  own.ends = now + LEASE_MS;
-  account.holders.set(holder, own);
-  account.starts = starts;
-  for (const [name, { ends, windows }] of account.holders) {
-    const lives = ends > now || name === holder;
-    const counts = [...windows].some(([window, [start]]) => start === starts.get(window));
-    if (!lives && !counts) account.holders.delete(name);
+function forgetHolders({ holders, replies, starts }: Account, now: number): void {
+  for (const [name, { ends, held }] of holders) {
+    const counts = [...held].some(([window, { from }]) => from === starts.get(window));
+    if (ends > now || counts) continue;
+    holders.delete(name);
+    replies.delete(name);
   }
 }

@@ -10,7 +10,12 @@ import { createHistory } from './history.ts';
 import { createNetwork, type Lateness } from './network.ts';
 import { play, WAITED_MS } from './play.ts';
 import { processLimits } from './process.ts';
-import { createSimulatedRedis, type SimulatedRedis } from './redis.ts';
+import {
+  createSimulatedRedis,
+  type Serve,
+  type SimulatedRedis,
+  type Subscribers,
+} from './redis.ts';
 import { createServer, type Server } from './server.ts';
 
 export type Scenario = Demand &
@@ -71,6 +76,7 @@ async function playCluster(world: World, scenario: Scenario): Promise<Report> {
   const demand = arrivals(world, scenario, { nodes: scenario.nodes, size, forMs });
   const network = createNetwork(world, scenario);
   const server = createServer(world.wall);
+  const subscribers: Subscribers = new Set();
   const history = createHistory(world, () => cluster.played());
   const nodes = new Map<number, Node>();
   for (let node = 0; node < scenario.nodes; node += 1) nodes.set(node, openNode(node));
@@ -78,9 +84,9 @@ async function playCluster(world: World, scenario: Scenario): Promise<Report> {
   const opened = [...nodes.values()];
 
   function openNode(node: number): Node {
-    const redis = createSimulatedRedis(world, network.connect(), (_script, keys, [call = '']) =>
-      JSON.stringify(server.decide(keys, JSON.parse(call) as ScriptCall)),
-    );
+    const serve: Serve = (_script, keys, [call = '']) =>
+      JSON.stringify(server.decide(keys, JSON.parse(call) as ScriptCall));
+    const redis = createSimulatedRedis(world, network.connect(), serve, subscribers);
     const limits = createLeasedLimits({
       ...{ redis, local: processLimits(world), holder: `node_${node}`, history },
       ...{ clock: world.wall, monotonic: world.monotonic, sleep: world.sleep },
