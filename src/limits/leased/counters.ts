@@ -201,6 +201,7 @@ export function freeSlot(counters: Counters, claim: LeasedClaim): boolean {
 export function lose(counters: Counters, claim: LeasedClaim): void {
   freeSlot(counters, claim);
   if (!counters.claims.delete(claim)) return;
+  counters.changes += 1;
   for (const counter of claim.counters) {
     if (counter.kind === 'period') counter.reserved -= claim.tokens;
   }

@@ -48,13 +48,6 @@ export type ExchangeDependencies = Pick<LimitsDependencies, 'clock' | 'monotonic
   readonly redisClock?: () => number;
 };
 
-/** The values read from the ledger. */
-type LedgerFacts = {
-  /** By the name of a period. */
-  readonly marks: ReadonlyMap<string, { readonly mark: number; readonly before: number }>;
-  readonly seed?: readonly SeedWindow[];
-};
-
 /** Restoring state may reveal that more is missing. */
 const CALLS_MAX = 5;
 
@@ -69,7 +62,7 @@ export function createExchange(dependencies: ExchangeDependencies) {
    * Resolves once the answer is applied, to whether all needs are met; rejects without an answer.
    */
   return async (counters: Counters, asked: LeaseRequest): Promise<boolean> => {
-    let facts: LedgerFacts = { marks: new Map() };
+    let seed: readonly SeedWindow[] | undefined;
     for (let calls = 0; calls < CALLS_MAX; calls += 1) {
       seq += 1;
       const sentAtMs = monotonic();
@@ -77,9 +70,9 @@ export function createExchange(dependencies: ExchangeDependencies) {
       const call: ScriptCall = {
         ...{ seq, holder, holders: Math.max(1, liveNodes()), epoch },
         ...(redisClock === undefined ? {} : { now: redisClock() }),
-        ...(facts.seed === undefined ? {} : { seed: facts.seed }),
+        ...(seed === undefined ? {} : { seed }),
         ...(asked.returns === undefined ? {} : { returns: asked.returns }),
-        counters: countersOf(counters, asked, facts, sentAtMs),
+        counters: countersOf(counters, asked, calls > 0, sentAtMs),
       };
       // Until the answer arrives, the state of earlier permits is unknown.
       for (const counter of counters.all.values()) counter.given = counter.used;
@@ -87,7 +80,9 @@ export function createExchange(dependencies: ExchangeDependencies) {
       const reply = await decide(counters.accountId, call);
       if ('late' in reply) throw new Error('Redis has answered a newer call of this node.');
       if ('missing' in reply) {
-        facts = await lookUp(counters, asked, call, reply);
+        await lookUp(counters, asked, call, reply);
+        const isLost = reply.missing === 'account';
+        seed = isLost ? await seedOf(dependencies, counters, asked.plan) : undefined;
         continue;
       }
       takeUp(counters, call, reply, { sentAtMs, heardAtMs: monotonic() });
@@ -100,30 +95,25 @@ export function createExchange(dependencies: ExchangeDependencies) {
     );
   };
 
+  /** Reads the mark of each period, and the usage at it where that is needed. */
   async function lookUp(
     counters: Counters,
     asked: LeaseRequest,
     call: ScriptCall,
-    { missing, marks: known, owns }: Missing,
-  ): Promise<LedgerFacts> {
-    const { accountId } = counters;
-    const marks = new Map<string, { readonly mark: number; readonly before: number }>();
-    for (const [index, each] of call.counters.entries()) {
-      const { kind, name } = each;
+    { marks, owns }: Missing,
+  ): Promise<void> {
+    for (const [index, { kind, name }] of call.counters.entries()) {
       if (kind !== 'period') continue;
-      const counter = counterOf(counters, each);
-      counters.all.set(name, counter);
-      const found = known[index] ?? -1;
-      const mark = found < 0 ? await history.mark() : found;
-      countFrom(counter, mark, owns[index] ?? 0);
+      const period = counterOf(counters, { name, kind });
+      counters.all.set(name, period);
+      const known = marks[index] ?? -1;
+      const mark = known < 0 ? await history.mark() : known;
+      countFrom(period, mark, owns[index] ?? 0);
       counters.changes += 1;
       const { span, counts } = asked.counters.find((each) => each.name === name) ?? {};
-      const isCounted = span !== undefined && counts === true;
-      const before = isCounted ? await history.usedBefore(accountId, span, mark) : -1;
-      marks.set(name, { mark, before });
+      if (span === undefined || counts !== true) continue;
+      period.before ??= await history.usedBefore(counters.accountId, span, mark);
     }
-    if (missing !== 'account') return { marks };
-    return { marks, seed: await seedOf(dependencies, counters, asked.plan) };
   }
 }
 
@@ -139,7 +129,7 @@ function countFrom(period: Counter, mark: number, own: number): void {
 function countersOf(
   counters: Counters,
   asked: LeaseRequest,
-  { marks }: LedgerFacts,
+  isLookedUp: boolean,
   nowMs: number,
 ): CounterAsked[] {
   const wish = wishOf(counters, asked, nowMs);
@@ -149,13 +139,13 @@ function countersOf(
   return [...limits.values()].map((limited): CounterAsked => {
     const { name, kind, limit, counts = false } = limited;
     const counter = counterOf(counters, limited);
-    const { from, used, reserved, startedAtMs, takenAtMs } = counter;
+    const { from, used, reserved, startedAtMs, takenAtMs, before = -1 } = counter;
     return {
       ...{ name, kind, from, used, reserved, limit, counts },
       ...{ age: ageOf(startedAtMs), latest: ageOf(takenAtMs) },
       take: limited === counter ? [0, 0] : asked.take,
       wish: [limit[0] === UNLIMITED ? 0 : wish[0], limit[1] === UNLIMITED ? 0 : wish[1]],
-      ...(marks.get(name) ?? { mark: -1, before: -1 }),
+      ...{ mark: isLookedUp ? from : -1, before },
     };
   });
 }
