@@ -3,9 +3,21 @@
 // wants them.
 
 import type { Every } from '../../async/every.ts';
+import type { Redis } from '../../store/redis/client.ts';
 import { LEASE_MS } from '../open-claims.ts';
-import { type Counters, createCounters, hasUnused, lose, plus, rollWindows } from './counters.ts';
+import {
+  type Counters,
+  covers,
+  createCounters,
+  hasUnused,
+  isBelieved,
+  lose,
+  mayBeSpared,
+  plus,
+  rollWindows,
+} from './counters.ts';
 import type { LeaseRequest } from './exchange.ts';
+import { createRecalls, type RecallsDependencies } from './recalls.ts';
 import type { Pair } from './script.ts';
 
 /** How often the sweep looks for changes to report. */
@@ -44,17 +56,17 @@ export type LeasedAccount = {
   usedAtMs: number;
 };
 
-/** What may be stale by the time a request is decided. */
-export type Known = {
-  readonly nowMs: number;
-  /** Redis answered an exchange that began after the request arrived. */
-  readonly isFresh: boolean;
-  /** Redis was asked on its behalf and granted what it needs. */
-  readonly isGiven: boolean;
+type Deciding<Outcome> = {
+  readonly take: () => Outcome;
+  /**
+   * From the known state; `isFresh`: Redis has answered since the request arrived. Undefined if Redis
+   * has to be asked.
+   */
+  readonly refuse: (nowMs: number, isFresh: boolean) => Outcome | undefined;
 };
 
-type AccountsDependencies = {
-  readonly isUp: () => boolean;
+type AccountsDependencies = Omit<RecallsDependencies, 'giveUp'> & {
+  readonly redis: Pick<Redis, 'isUp'>;
   readonly monotonic: () => number;
   readonly isLive: (requestId: string) => boolean;
   readonly exchange: (counters: Counters, asked: LeaseRequest) => Promise<boolean>;
@@ -62,7 +74,8 @@ type AccountsDependencies = {
 };
 
 export function createLeasedAccounts(dependencies: AccountsDependencies) {
-  const { isUp, monotonic, isLive, exchange, every } = dependencies;
+  const { redis, monotonic, isLive, exchange, every } = dependencies;
+  const recalls = createRecalls({ ...dependencies, giveUp });
   const accounts = new Map<string, LeasedAccount>();
   /** Accounts with possible changes to report to Redis. */
   const active = new Set<LeasedAccount>();
@@ -125,32 +138,51 @@ export function createLeasedAccounts(dependencies: AccountsDependencies) {
   }
 
   /**
-   * Resolves to the result of `decide`, which is called until it decides: first with the known
-   * state, then with each answer of Redis. Undefined if there is no answer.
+   * Decides a request, after exchanges with Redis if necessary: one on its behalf, and another one
+   * for permits that other nodes have returned. Undefined without an answer.
    */
-  function wait<T extends object | string>(
+  async function decide<Outcome extends object | string>(
     account: LeasedAccount,
-    asked: LeaseRequest,
-    decide: (known: Known) => T | undefined,
+    wanted: LeaseRequest,
+    { take, refuse }: Deciding<Outcome>,
     trips = { left: TRIPS_MAX },
-  ): Promise<T | undefined> {
-    const { begun: since, failures } = account;
-    account.waiting = plus(account.waiting, asked.take);
+  ): Promise<Outcome | undefined> {
+    const { counters } = account;
+    for (;;) {
+      let isTaken = false;
+      const { begun, failures } = account;
+      account.waiting = plus(account.waiting, wanted.take);
+      const outcome = await inTurn(account, async () => {
+        account.waiting = plus(account.waiting, wanted.take, -1);
+        for (let isGiven = false; ; ) {
+          const nowMs = monotonic();
+          roll(account, nowMs);
+          isTaken = isGiven || covers(counters, wanted, nowMs);
+          if (isTaken) return take();
+          const isFresh = begun < account.answered;
+          const isKnown = isBelieved(counters, nowMs) && !mayBeSpared(counters, wanted);
+          const refused = isFresh || isKnown ? refuse(nowMs, isFresh) : undefined;
+          // A request that waited behind a failed exchange does not try another one.
+          const mayAsk = trips.left > 0 && account.failures === failures;
+          if (refused !== undefined || !mayAsk) return refused;
+          trips.left -= 1;
+          const answer = await ask(account, { ...wanted, waiting: account.waiting });
+          if (answer === undefined) return undefined;
+          isGiven = answer;
+        }
+      });
+      const isRefused = typeof outcome === 'object' && !isTaken;
+      if (!isRefused || trips.left === 0 || !mayBeSpared(counters, wanted)) return outcome;
+      await recalls.recall(counters.accountId);
+    }
+  }
+
+  /** Returns whether Redis has answered since. */
+  function refresh(account: LeasedAccount, asked: LeaseRequest): Promise<boolean> {
+    const { begun, failures } = account;
     return inTurn(account, async () => {
-      account.waiting = plus(account.waiting, asked.take, -1);
-      let isGiven = false;
-      for (;;) {
-        const nowMs = monotonic();
-        roll(account, nowMs);
-        const outcome = decide({ nowMs, isFresh: since < account.answered, isGiven });
-        // A request that waited behind a failed exchange does not try another one.
-        const mayAsk = trips.left > 0 && account.failures === failures;
-        if (outcome !== undefined || !mayAsk) return outcome;
-        trips.left -= 1;
-        const answer = await ask(account, { ...asked, waiting: account.waiting });
-        if (answer === undefined) return undefined;
-        isGiven = answer;
-      }
+      if (begun < account.answered) return true;
+      return account.failures === failures && (await ask(account, asked)) !== undefined;
     });
   }
 
@@ -169,13 +201,20 @@ export function createLeasedAccounts(dependencies: AccountsDependencies) {
     });
   }
 
+  /** Returns all that is unused to another holder that waits for it. */
+  async function giveUp(accountId: string): Promise<void> {
+    const account = accounts.get(accountId);
+    if (account === undefined || (isReported(account) && account.counters.isScarce)) return;
+    await inTurn(account, () => ask(account, RETURN));
+  }
+
   /** Something was used or returned. If slots are scarce, other nodes may be waiting for it. */
   function changed(account: LeasedAccount): void {
     const { counters } = account;
     active.add(account);
     // Permits granted long ago cannot be used here any more either.
     const isStale = monotonic() - counters.knownAtMs >= TELL_MS;
-    if (isUp() && (isStale || counters.isScarce)) report(account);
+    if (redis.isUp() && (isStale || counters.isScarce)) report(account);
   }
 
   function sweep(): void {
@@ -189,7 +228,7 @@ export function createLeasedAccounts(dependencies: AccountsDependencies) {
       if (isDone && claims.size === 0) active.delete(account);
       const silentMs = nowMs - knownAtMs;
       const renews = silentMs >= RENEW_MS && claims.values().some(({ hasSlot }) => hasSlot);
-      if (!isUp() || !(renews || (!isDone && silentMs >= TELL_MS))) continue;
+      if (!redis.isUp() || !(renews || (!isDone && silentMs >= TELL_MS))) continue;
       calls += 1;
       if (calls > CALLS_A_SWEEP) break;
       report(account);
@@ -209,14 +248,10 @@ export function createLeasedAccounts(dependencies: AccountsDependencies) {
     roll,
     changed,
     exchanges: () => exchanges,
-    wait,
-    /** Returns all that is unused to another holder that waits for it. */
-    async giveUp(accountId: string): Promise<void> {
-      const account = accounts.get(accountId);
-      if (account === undefined || (isReported(account) && account.counters.isScarce)) return;
-      await inTurn(account, () => ask(account, RETURN));
-    },
+    decide,
+    refresh,
     async stop(): Promise<void> {
+      recalls.stop();
       stopSweeping();
       // The report of an exchange that is already in progress may be outdated.
       await Promise.all([...active].map((each) => inTurn(each, () => ask(each, RETURN))));

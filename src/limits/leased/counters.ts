@@ -156,6 +156,17 @@ export function covers(counters: Counters, { take, counters: limits }: Need, now
   });
 }
 
+/** Whether a refused request would fit if other holders returned all unused permits. */
+export function mayBeSpared(counters: Counters, { take, counters: limits }: Need): boolean {
+  return limits.every((limited) => {
+    const { used, others, spare, before = 0 } = counterOf(counters, limited);
+    return PAIR.every((at) => {
+      const sum = used[at] + others[at] - spare[at] + take[at] + (at === 1 ? before : 0);
+      return limited.limit[at] === UNLIMITED || sum <= limited.limit[at];
+    });
+  });
+}
+
 /** Takes the need, granted or not: without Redis, the node's own limits decide. */
 export function take(counters: Counters, need: Need, nowMs: number): Counter[] {
   counters.taken = plus(counters.taken, need.take);

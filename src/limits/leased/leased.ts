@@ -18,12 +18,11 @@ import type {
 import { createLeasedAccounts, type LeasedAccount, TRIPS_MAX } from './accounts.ts';
 import { countingPlan, createClaims } from './claims.ts';
 import { covers, isBelieved, type LeasedClaim, take } from './counters.ts';
-import { createExchange, type ExchangeDependencies, type LeaseRequest } from './exchange.ts';
+import { createExchange, type ExchangeDependencies } from './exchange.ts';
 import {
   countRefusal,
   decideAt,
   leftAt,
-  mayBeSpared,
   needOfRefused,
   refusalAt,
   usageAt,
@@ -31,7 +30,6 @@ import {
   wantedByCount,
   wantedByUsage,
 } from './needs.ts';
-import { createRecalls } from './recalls.ts';
 import { createDecide } from './script.ts';
 import { createShareLimits } from './share-limits.ts';
 
@@ -66,10 +64,9 @@ export function createLeasedLimits(dependencies: LeasedDependencies): LeasedLimi
   const { redis, local, liveNodes, clock, monotonic, prefix = 'tollgate:' } = dependencies;
   const alone = createShareLimits(local, liveNodes);
   const exchange = createExchange({ ...dependencies, decide: createDecide(redis, prefix) });
-  const accounts = createLeasedAccounts({ ...dependencies, isUp: redis.isUp, exchange });
-  const claims = createClaims(accounts, local, monotonic);
   const channel = `${prefix}permits`;
-  const recalls = createRecalls({ ...dependencies, channel, giveUp: accounts.giveUp });
+  const accounts = createLeasedAccounts({ ...dependencies, exchange, channel });
+  const claims = createClaims(accounts, local, monotonic);
   const counts = { local: 0, exchanged: 0, shared: 0 };
 
   /** Decides without Redis, by this node's share. Admissions are reported when Redis is back. */
@@ -112,9 +109,9 @@ export function createLeasedLimits(dependencies: LeasedDependencies): LeasedLimi
     for (;;) {
       const fitted = fit(account, request);
       const wanted = wantedBy(fitted);
-      const outcome = await granted<LeasedClaim | Refusal | 'lower'>(account, wanted, trips, {
-        take: () => claims.take(account, fitted, wanted),
-        refuse(nowMs, isFresh) {
+      const decided = {
+        take: (): LeasedClaim | Refusal | 'lower' => claims.take(account, fitted, wanted),
+        refuse(nowMs: number, isFresh: boolean) {
           const refusal = refusalAt(counters, request, { nowMs, timeMs: clock() });
           // Slots and reserved caps are returned at any time; windows and usage rarely shrink.
           const isKnown = isFresh || refusal?.code !== 'concurrency_limit_exceeded';
@@ -122,7 +119,8 @@ export function createLeasedLimits(dependencies: LeasedDependencies): LeasedLimi
           // The newer state may leave less than was requested.
           return fit(account, request).outputBound < fitted.outputBound ? 'lower' : undefined;
         },
-      });
+      };
+      const outcome = await accounts.decide(account, wanted, decided, trips);
       if (outcome === undefined) return claimAlone(request);
       if (outcome === 'lower') continue;
       counts[account.begun > begun ? 'exchanged' : 'local'] += 1;
@@ -130,51 +128,14 @@ export function createLeasedLimits(dependencies: LeasedDependencies): LeasedLimi
     }
   }
 
-  type Deciding<Outcome> = {
-    readonly take: () => Outcome;
-    /** Undefined if Redis has to be asked. */
-    readonly refuse: (nowMs: number, isFresh: boolean) => Outcome | undefined;
-  };
-
-  /**
-   * Asks Redis if necessary, and again for permits that other nodes have not used. Undefined without
-   * an answer.
-   */
-  async function granted<Outcome extends object | string>(
-    account: LeasedAccount,
-    wanted: LeaseRequest,
-    trips: { left: number },
-    { take, refuse }: Deciding<Outcome>,
-  ): Promise<Outcome | undefined> {
-    const { counters } = account;
-    for (;;) {
-      let isTaken = false;
-      const outcome = await accounts.wait(
-        account,
-        wanted,
-        ({ nowMs, isFresh, isGiven }) => {
-          isTaken = isGiven || covers(counters, wanted, nowMs);
-          if (isTaken) return take();
-          const isKnown = isBelieved(counters, nowMs) && !mayBeSpared(counters, wanted);
-          return isFresh || isKnown ? refuse(nowMs, isFresh) : undefined;
-        },
-        trips,
-      );
-      const isRefused = !isTaken && typeof outcome === 'object';
-      if (!isRefused || trips.left === 0 || !mayBeSpared(counters, wanted)) return outcome;
-      await recalls.recall(counters.accountId);
-    }
-  }
-
   /** Reads what Redis knows now; undefined without an answer. */
-  function look<T extends object>(
+  async function look<T>(
     account: LeasedAccount,
     plan: Plan,
     read: (nowMs: number) => T,
   ): Promise<T | undefined> {
-    return accounts.wait(account, wantedByUsage(plan, clock()), ({ nowMs, isFresh }) =>
-      isFresh ? read(nowMs) : undefined,
-    );
+    const isFresh = await accounts.refresh(account, wantedByUsage(plan, clock()));
+    return isFresh ? read(monotonic()) : undefined;
   }
 
   /** Asks Redis only if nothing seems to be left. Slots are returned at any time. */
@@ -209,21 +170,16 @@ export function createLeasedLimits(dependencies: LeasedDependencies): LeasedLimi
     const account = accounts.of(accountId, monotonic());
     const { counters } = account;
     const wanted = wantedByCount(plan);
-    const outcome = await granted<{ readonly seconds?: number }>(
-      account,
-      wanted,
-      { left: TRIPS_MAX },
-      {
-        take() {
-          take(counters, wanted, monotonic());
-          return {};
-        },
-        refuse(nowMs) {
-          const seconds = countRefusal(counters, plan, nowMs);
-          return seconds === undefined ? undefined : { seconds };
-        },
+    const outcome = await accounts.decide<{ readonly seconds?: number }>(account, wanted, {
+      take() {
+        take(counters, wanted, monotonic());
+        return {};
       },
-    );
+      refuse(nowMs) {
+        const seconds = countRefusal(counters, plan, nowMs);
+        return seconds === undefined ? undefined : { seconds };
+      },
+    });
     if (outcome === undefined) return alone.claimCount(accountId, plan);
     if (outcome.seconds === undefined) await local.claimCount(accountId, countingPlan(plan));
     return outcome.seconds;
@@ -248,9 +204,6 @@ export function createLeasedLimits(dependencies: LeasedDependencies): LeasedLimi
     claims: local.claims,
     mode: () => (redis.isUp() ? 'cluster' : 'share'),
     counts: () => ({ ...counts, exchanges: accounts.exchanges() }),
-    async stop() {
-      recalls.stop();
-      await accounts.stop();
-    },
+    stop: accounts.stop,
   };
 }

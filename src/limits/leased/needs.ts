@@ -25,7 +25,6 @@ import {
   counterOf,
   modelWindow,
   type Need,
-  PAIR,
 } from './counters.ts';
 import type { LeaseRequest } from './exchange.ts';
 import { UNLIMITED } from './script.ts';
@@ -134,17 +133,6 @@ export function refusalAt(
   const decided = decideAt(counters, request);
   if (decided.kind === 'fits') return undefined;
   return refusalOf(decided, scopesOf(counters, request), times);
-}
-
-/** Whether a refused request would fit if other holders returned all unused permits. */
-export function mayBeSpared(counters: Counters, { take, counters: limits }: Need): boolean {
-  return limits.every((limited) => {
-    const { used, others, spare, before = 0 } = counterOf(counters, limited);
-    return PAIR.every((at) => {
-      const sum = used[at] + others[at] - spare[at] + take[at] + (at === 1 ? before : 0);
-      return limited.limit[at] === UNLIMITED || sum <= limited.limit[at];
-    });
-  });
 }
 
 /** The remaining limits in the cluster, as far as this holder knows. */

@@ -7,7 +7,7 @@ import type { Redis } from '../../store/redis/client.ts';
 /** How long a request waits for an answer: a holder that lives returns its permits in milliseconds. */
 const RECALL_MS = 100;
 
-type RecallsDependencies = {
+export type RecallsDependencies = {
   readonly redis: Pick<Redis, 'publish' | 'subscribe'>;
   readonly channel: string;
   readonly holder: string;
