@@ -4,7 +4,7 @@
 import type { Span } from '../../core/calendar.ts';
 import { WINDOW_MS } from '../../core/window.ts';
 import type { ClaimRequest } from '../contract.ts';
-import { type CounterKind, type Pair, UNLIMITED } from './script.ts';
+import { type CounterGranted, type CounterUse, type Pair, UNLIMITED } from './script.ts';
 
 /**
  * Permits not used within this time of the call that granted them expire: they were returned, or
@@ -22,31 +22,17 @@ const CLOCK_STEP_MS = 1;
  * A window of 60 seconds, slots in use, or the tokens of a day or a month. A window is replaced
  * when it expires or was rebuilt from the ledger.
  */
-export type Counter = {
+export type Counter = { -readonly [Field in keyof Known]: Known[Field] } & {
   readonly name: string;
-  readonly kind: CounterKind;
-  /** The start of a window by Redis's clock or the mark of a period; see script.ts. */
-  from: number;
   /** The earliest possible start by our own clock, so a window is never used after its end. */
   startedAtMs: number | undefined;
   /** The latest possible end by our own clock. Until then changes must be reported to Redis. */
   endsAtMs: number | undefined;
   /** The last time something was taken. */
   takenAtMs: number | undefined;
-  used: Pair;
-  /** Tokens reserved by this holder's requests in flight. */
-  reserved: number;
-  /** The permits, used ones included, and the limit under which they were granted. */
-  given: Pair;
-  limit: Pair;
-  /** The ledger's usage of a period at its mark; undefined if it was not needed. */
-  before: number | undefined;
-  others: Pair;
-  /** The part of other holders' permits that may be unused. */
-  spare: Pair;
-  /** Of other holders: tokens reserved by their requests in flight, plus unused ones. */
-  othersReserved: number;
 };
+
+type Known = CounterUse & CounterGranted;
 
 /** An open claim. Its slot is leased for as long as its request lives. */
 export type LeasedClaim = Pick<ClaimRequest, 'requestId' | 'startedAt'> & {
@@ -97,7 +83,7 @@ export function counterOf(
 ): Counter {
   return (
     all.get(name) ?? {
-      ...{ name, kind, from: kind === 'period' ? -1 : 0, reserved: 0, before: undefined },
+      ...{ name, kind, from: kind === 'period' ? -1 : 0, reserved: 0, before: -1 },
       ...{ startedAtMs: undefined, endsAtMs: undefined, takenAtMs: undefined },
       ...{ used: [0, 0], given: [0, 0], limit: [0, 0], others: [0, 0], spare: [0, 0] },
       othersReserved: 0,
@@ -159,9 +145,10 @@ export function covers(counters: Counters, { take, counters: limits }: Need, now
 /** Whether a refused request would fit if other holders returned all unused permits. */
 export function mayBeSpared(counters: Counters, { take, counters: limits }: Need): boolean {
   return limits.every((limited) => {
-    const { used, others, spare, before = 0 } = counterOf(counters, limited);
+    const { used, others, spare, before } = counterOf(counters, limited);
     return PAIR.every((at) => {
-      const sum = used[at] + others[at] - spare[at] + take[at] + (at === 1 ? before : 0);
+      const sum =
+        used[at] + others[at] - spare[at] + take[at] + (at === 1 ? Math.max(0, before) : 0);
       return limited.limit[at] === UNLIMITED || sum <= limited.limit[at];
     });
   });

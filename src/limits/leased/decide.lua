@@ -219,7 +219,7 @@ for index, asked in ipairs(call.counters) do
     before = period and period.before or -1,
     others = counter.others,
     spare = counter.spare,
-    reserved = counter.reserved,
+    othersReserved = counter.reserved,
     isOver = counter.isOver,
     given = given,
   }

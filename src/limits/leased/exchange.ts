@@ -112,7 +112,8 @@ export function createExchange(dependencies: ExchangeDependencies) {
       counters.changes += 1;
       const { span, counts } = asked.counters.find((each) => each.name === name) ?? {};
       if (span === undefined || counts !== true) continue;
-      period.before ??= await history.usedBefore(counters.accountId, span, mark);
+      if (period.before >= 0) continue;
+      period.before = await history.usedBefore(counters.accountId, span, mark);
     }
   }
 }
@@ -121,7 +122,7 @@ export function createExchange(dependencies: ExchangeDependencies) {
 function countFrom(period: Counter, mark: number, own: number): void {
   if (period.from < 0) period.used = plus(period.used, [0, own]);
   else if (period.from !== mark) period.used = [0, period.reserved];
-  if (period.from !== mark) period.before = undefined;
+  if (period.from !== mark) period.before = -1;
   period.from = mark;
 }
 
@@ -139,7 +140,7 @@ function countersOf(
   return [...limits.values()].map((limited): CounterAsked => {
     const { name, kind, limit, counts = false } = limited;
     const counter = counterOf(counters, limited);
-    const { from, used, reserved, startedAtMs, takenAtMs, before = -1 } = counter;
+    const { from, used, reserved, before, startedAtMs, takenAtMs } = counter;
     return {
       ...{ name, kind, from, used, reserved, limit, counts },
       ...{ age: ageOf(startedAtMs), latest: ageOf(takenAtMs) },
@@ -175,15 +176,15 @@ function takeUp(
   { sentAtMs, heardAtMs }: Times,
 ): void {
   for (const [index, asked] of call.counters.entries()) {
-    const granted = reply.counters[index];
-    if (granted === undefined) continue;
-    const { from, leftMs, before, others, spare, reserved, given } = granted;
+    const answer = reply.counters[index];
+    if (answer === undefined) continue;
+    const { leftMs, isOver, ...granted } = answer;
+    const { from, given, others } = granted;
     const { name, kind, limit } = asked;
-    if (granted.isOver || (kind === 'window' && from === 0)) counters.all.delete(name);
+    if (isOver || (kind === 'window' && from === 0)) counters.all.delete(name);
     const counter = counterOf(counters, asked);
     counters.all.set(name, counter);
-    Object.assign(counter, { from, limit, others, spare, given, othersReserved: reserved });
-    if (before >= 0) counter.before = before;
+    Object.assign(counter, granted, { limit });
     if (kind === 'window') {
       counter.startedAtMs = sentAtMs + leftMs - WINDOW_MS;
       counter.endsAtMs = heardAtMs + leftMs;

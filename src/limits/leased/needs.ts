@@ -198,6 +198,6 @@ function windowAt(counters: Counters, window: Named): RateWindow {
 }
 
 function usedIn(counters: Counters, period: Named): number {
-  const { before = 0, used, others } = counterOf(counters, period);
-  return before + used[1] + others[1];
+  const { before, used, others } = counterOf(counters, period);
+  return Math.max(0, before) + used[1] + others[1];
 }

@@ -13,7 +13,8 @@ export const UNLIMITED = -1;
 
 export type CounterKind = 'window' | 'slots' | 'period';
 
-export type CounterAsked = {
+/** What a holder uses of a counter. */
+export type CounterUse = {
   /** Of a period, names its key: `2026-11-21` or `2026-11`. */
   readonly name: string;
   readonly kind: CounterKind;
@@ -25,6 +26,12 @@ export type CounterAsked = {
   readonly used: Pair;
   /** The tokens of `used` that are reserved by requests in flight. */
   readonly reserved: number;
+  readonly limit: Pair;
+  /** The ledger's usage of a period at its mark; -1 if it was not needed. */
+  readonly before: number;
+};
+
+export type CounterAsked = CounterUse & {
   /** Milliseconds since the first and the last of `used` was admitted. */
   readonly age: number;
   readonly latest: number;
@@ -32,12 +39,28 @@ export type CounterAsked = {
   readonly take: Pair;
   /** To be had beyond that, where there is plenty. */
   readonly wish: Pair;
-  readonly limit: Pair;
-  /** A mark for a period that has none, and the ledger's usage at it; -1: not looked up. */
+  /** A mark for a period that has none; -1: not looked up. */
   readonly mark: number;
-  readonly before: number;
-  /** Whether that usage is needed. */
+  /** Whether the ledger's usage is needed. */
   readonly counts: boolean;
+};
+
+/** What a holder knows of a counter from the answer to its last call. */
+export type CounterGranted = Pick<CounterUse, 'from' | 'before'> & {
+  /** The permits of the holder, used ones included. */
+  readonly given: Pair;
+  readonly others: Pair;
+  /** The part of other holders' permits that may be unused and not yet reported. */
+  readonly spare: Pair;
+  /** Of other holders: tokens reserved by their requests in flight, plus unused ones. */
+  readonly othersReserved: number;
+};
+
+export type CounterReply = CounterGranted & {
+  /** Until the window ends; 0 if it has not started. */
+  readonly leftMs: number;
+  /** The reported use does not belong to this window: it was another one, or the ledger has it. */
+  readonly isOver: boolean;
 };
 
 /** A window rebuilt from the ledger, for a Redis without state. */
@@ -72,23 +95,6 @@ export type Missing = {
   readonly owns: readonly number[];
 };
 
-export type CounterGranted = {
-  readonly from: number;
-  /** Until the window ends; 0 if it has not started. */
-  readonly leftMs: number;
-  /** The ledger's usage of a period at its mark; -1 if it was not needed. */
-  readonly before: number;
-  readonly others: Pair;
-  /** The part of other holders' permits that may be unused and not yet reported. */
-  readonly spare: Pair;
-  /** Of other holders: tokens reserved by their requests in flight, plus unused ones. */
-  readonly reserved: number;
-  /** The reported use does not belong to this window: it was another one, or the ledger has it. */
-  readonly isOver: boolean;
-  /** The permits of the holder, used ones included. */
-  readonly given: Pair;
-};
-
 export type ScriptDecision = {
   /** Changes when the counters are rebuilt from the ledger. */
   readonly epoch: string;
@@ -97,7 +103,7 @@ export type ScriptDecision = {
   /** Few slots are left, or others wait: what becomes free has to be reported at once. */
   readonly isScarce: boolean;
   /** In the order of the call. */
-  readonly counters: readonly CounterGranted[];
+  readonly counters: readonly CounterReply[];
 };
 
 /** `late`: a newer call has been answered. */

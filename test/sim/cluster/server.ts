@@ -4,7 +4,7 @@
 
 import type {
   CounterAsked,
-  CounterGranted,
+  CounterReply,
   Missing,
   Pair,
   ScriptCall,
@@ -194,7 +194,7 @@ function decide({ account, kept, call, now, run }: Deciding): Reply {
   const isScarce = isFull || call.returns === true;
 
   const held = new Map<string, Held>();
-  const counters = grants.map((grant): CounterGranted => {
+  const counters = grants.map((grant): CounterReply => {
     const { asked, period, others, spare, reserved, isOver, used, given } = grant;
     const isWindow = asked.kind === 'window';
     const from = isWindow ? startOf(grant, now) : grant.from;
@@ -210,7 +210,7 @@ function decide({ account, kept, call, now, run }: Deciding): Reply {
     if (period !== undefined) write(period, holder, others[1], given[1]);
     const leftMs = isWindow && from > 0 ? from + WINDOW_MS - now : 0;
     const before = period?.before ?? -1;
-    return { from, leftMs, before, others, spare, reserved, isOver, given };
+    return { from, leftMs, before, others, spare, othersReserved: reserved, isOver, given };
   });
   const reply = { seq, epoch: account.epoch ?? '', fits, isScarce, counters };
   account.holders.set(holder, { seq, ends: now + LEASE_MS, held });
