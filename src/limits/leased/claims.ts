@@ -15,8 +15,7 @@ export function createClaims(
   monotonic: () => number,
 ) {
   function endFor(account: LeasedAccount, taken: LeasedClaim, used: Used): void {
-    end(account.counters, taken, used);
-    changed(account);
+    if (end(account.counters, taken, used)) changed(account);
   }
 
   /** Creates the claim; `own` is the claim on the node's own limits, and ends with it. */
@@ -25,11 +24,6 @@ export function createClaims(
     request: ClaimRequest,
     { taken, own, view }: { taken: LeasedClaim; own: Claim; view: LimitView },
   ): Claim {
-    let ended = false;
-    const endOnce = (used: Used): void => {
-      if (!ended) endFor(account, taken, used);
-      ended = true;
-    };
     return {
       view,
       outputBound: request.outputBound,
@@ -39,12 +33,12 @@ export function createClaims(
       },
       settle(usedTokens) {
         own.settle(usedTokens);
-        endOnce({ tokens: usedTokens });
+        endFor(account, taken, { tokens: usedTokens });
       },
       cancel(keeps) {
         // The result is not needed, so it is not awaited.
         void own.cancel(keeps);
-        endOnce(keeps ?? 'nothing');
+        endFor(account, taken, keeps ?? 'nothing');
         const nowMs = monotonic();
         roll(account, nowMs);
         return viewAt(account.counters, request, nowMs);
@@ -56,10 +50,10 @@ export function createClaims(
     open,
     /** Takes what was leased, or what the node's own limits granted. */
     take({ counters }: LeasedAccount, request: ClaimRequest, need: Need): LeasedClaim {
-      const { requestId, startedAt } = request;
       const nowMs = monotonic();
       const claim = {
-        ...{ requestId, startedAt, hasSlot: true, leaseUntil: nowMs + LEASE_MS },
+        ...{ requestId: request.requestId, leaseUntil: nowMs + LEASE_MS },
+        ...{ hasSlot: true, hasEnded: false },
         ...{ tokens: need.take[1], counters: take(counters, need, nowMs) },
       };
       counters.claims.add(claim);

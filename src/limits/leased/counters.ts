@@ -3,7 +3,6 @@
 
 import type { Span } from '../../core/calendar.ts';
 import { WINDOW_MS } from '../../core/window.ts';
-import type { ClaimRequest } from '../contract.ts';
 import { type CounterGranted, type CounterUse, type Pair, UNLIMITED } from './script.ts';
 
 /**
@@ -35,8 +34,10 @@ export type Counter = { -readonly [Field in keyof Known]: Known[Field] } & {
 type Known = CounterUse & CounterGranted;
 
 /** An open claim. Its slot is leased for as long as its request lives. */
-export type LeasedClaim = Pick<ClaimRequest, 'requestId' | 'startedAt'> & {
+export type LeasedClaim = {
+  readonly requestId: string;
   hasSlot: boolean;
+  hasEnded: boolean;
   leaseUntil: number;
   readonly tokens: number;
   readonly counters: readonly Counter[];
@@ -208,8 +209,13 @@ export function lose(counters: Counters, claim: LeasedClaim): void {
 /** What a claim used; a refused request still counts as one, and a cancelled one not. */
 export type Used = { readonly tokens: number } | 'request' | 'nothing';
 
-/** Corrects the caps to the actual usage. For a cancelled request, returns everything. */
-export function end(counters: Counters, claim: LeasedClaim, used: Used): void {
+/**
+ * Corrects the caps to the actual usage, once. For a cancelled request, returns everything.
+ * Returns whether the claim had not ended.
+ */
+export function end(counters: Counters, claim: LeasedClaim, used: Used): boolean {
+  if (claim.hasEnded) return false;
+  claim.hasEnded = true;
   lose(counters, claim);
   const usedTokens = typeof used === 'string' ? 0 : used.tokens;
   for (const claimed of claim.counters) {
@@ -223,6 +229,7 @@ export function end(counters: Counters, claim: LeasedClaim, used: Used): void {
     }
   }
   counters.changes += 1;
+  return true;
 }
 
 /** Whether granted permits are unused. */

@@ -3,20 +3,24 @@
 // itself, where a node that forgot an idle account counts again beside others. A single node has all.
 
 import { andThen } from '../../async/awaitable.ts';
+import type { Plan } from '../../core/plan.ts';
 import type { AccountLimits } from '../contract.ts';
 import { planShare } from '../scope.ts';
 
 export function createShareLimits(local: AccountLimits, liveNodes: () => number): AccountLimits {
+  const shareOf = (plan: Plan): Plan => (liveNodes() > 1 ? planShare(plan, liveNodes()) : plan);
   return {
     ...local,
-    left: (accountId, plan) =>
-      andThen(local.left(accountId, planShare(plan, liveNodes())), (left) => ({
+    left(accountId, plan) {
+      if (liveNodes() <= 1) return local.left(accountId, plan);
+      return andThen(local.left(accountId, shareOf(plan)), (left) => ({
         ...left,
         limitRequests: plan.requestsPerMinute,
         limitTokens: plan.tokensPerMinute,
-      })),
-    countRefused: (accountId, plan) => local.countRefused(accountId, planShare(plan, liveNodes())),
+      }));
+    },
+    countRefused: (accountId, plan) => local.countRefused(accountId, shareOf(plan)),
     claim: (request) => local.claim(liveNodes() > 1 ? { ...request, nodes: liveNodes() } : request),
-    claimCount: (accountId, plan) => local.claimCount(accountId, planShare(plan, liveNodes())),
+    claimCount: (accountId, plan) => local.claimCount(accountId, shareOf(plan)),
   };
 }

@@ -11,7 +11,7 @@ test('ended periods are dropped once no open claim counts in them', () => {
   const names = ['2026-10', '2026-11', '2026-10-31', '2026-11-01', '2026-11-02', '2026-12-01'];
   const taken = take(counters, { take: [1, 1], counters: periods(...names) }, 0);
   const open = taken.filter(({ name }) => name === '2026-11-01');
-  const claim = { requestId: 'r', startedAt: 0, hasSlot: true, leaseUntil: 0, tokens: 1 };
+  const claim = { requestId: 'r', hasSlot: true, hasEnded: false, leaseUntil: 0, tokens: 1 };
   const running = { ...claim, counters: open };
   counters.claims.add(running);
 
