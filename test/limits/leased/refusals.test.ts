@@ -180,6 +180,18 @@ describeWithServices('refusals of several nodes', ['Redis'], () => {
     await cluster.stop();
   });
 
+  test('count_tokens has its whole window after a burst elsewhere', async () => {
+    const plan = { ...WIDE, requestsPerMinute: 5 };
+    const cluster = createCluster(used().redis, 2, { sleep: noTimePasses });
+    const counted = async (node: number, requests: number): Promise<number> => {
+      const { limits } = cluster.node(node);
+      const asked = Array.from({ length: requests }, () => limits.claimCount('acct_1', plan));
+      return (await Promise.all(asked)).filter((seconds) => seconds === undefined).length;
+    };
+    expect([await counted(0, 3), await counted(1, 9)]).toEqual([3, 2]);
+    await cluster.stop();
+  });
+
   test('a request that the books cannot be asked for leaves nothing taken', async () => {
     let fails = true;
     const cluster = createCluster(used().redis, 1, {
