@@ -118,7 +118,7 @@ export function createDecide(redis: Pick<Redis, 'run'>, prefix: string): Decide 
   return async (accountId, call) => {
     const key = (name: string): string => `${prefix}{${accountId}}:${name}`;
     const periods = call.counters.filter(({ kind }) => kind === 'period');
-    const keys = [key('limits'), ...periods.map(({ name }) => key(name))];
+    const keys = [key('counters'), ...periods.map(({ name }) => key(name))];
     const isAnswer = (reply: unknown): boolean => isAnswerTo(call.seq, reply);
     const text = await redis.run(SCRIPT, keys, [JSON.stringify(call)], isAnswer);
     return JSON.parse(String(text)) as ScriptReply;

@@ -143,7 +143,7 @@ describeWithServices('the script of the limits', ['Redis'], () => {
     await ask({ seq: 1, need: 1 });
     const account = `{acct_${accounts}}`;
     const { server } = used();
-    for (const name of ['limits', '2026-11-21']) {
+    for (const name of ['counters', '2026-11-21']) {
       const reply = await server.ask(`PTTL tollgate:${account}:${name}`);
       expect(Number(reply.trim().slice(1))).toBeGreaterThan(60_000);
     }

@@ -134,7 +134,7 @@ describeWithServices('the simulated Redis', ['Redis'], () => {
       const made = calls.get(given.holder) ?? [];
       const before = given.again > 0 ? made.at(-given.again) : undefined;
       const call = before ?? callOf(given, seq, now, answers.get(given.holder));
-      const names = ['limits', '2026-11-21'];
+      const names = ['counters', '2026-11-21'];
       const keys = names.map((name) => `${PREFIX}{${accountId}}:${name}`);
       const expected = model.decide(keys, call);
       const reply = await decide(accountId, call);
