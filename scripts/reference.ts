@@ -3,10 +3,10 @@
 
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { operatorApiRoutes } from '../src/dashboard/operator-api/routes.ts';
+import { operatorRoutes } from '../src/dashboard/operator/routes.ts';
 import { EXAMPLE_URL } from '../src/docs/page.ts';
 import { createDocument } from '../src/openapi/document.ts';
-import { createOperatorDocument } from '../src/openapi/operator/document.ts';
+import { createOperatorDocument } from '../src/openapi/operator-document.ts';
 import type { JsonRecord, OpenApiDocument } from '../src/openapi/schemas.ts';
 import { anything } from '../test/dashboard/security/routes.ts';
 
@@ -68,7 +68,7 @@ export function reference(): string {
 
 /** The text of the operators' page. */
 export function operatorReference(): string {
-  const document = createOperatorDocument({ version: '', routes: operatorApiRoutes(anything) });
+  const document = createOperatorDocument({ version: '', routes: operatorRoutes(anything) });
   return pageOf(document, {
     introduction: OPERATOR_INTRODUCTION,
     credential: 'token',

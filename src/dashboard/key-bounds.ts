@@ -1,7 +1,6 @@
-// Keys with their bounds in both applications and in the operators' API: the fields of bodies, and the
-// list of an account's keys.
+// Keys with their bounds in both applications: the fields of bodies, and the list of an account's keys.
 
-import { type Static, type TObject, Type } from '@sinclair/typebox';
+import { type Static, type TObject, type TSchema, Type } from '@sinclair/typebox';
 import type { OperationDependencies } from '../operations/dependencies.ts';
 import { type BoundsEdit, boundKeyRecords } from '../operations/key-bounds.ts';
 import type { SortedPage } from '../store/keyset.ts';
@@ -9,32 +8,40 @@ import { type List, type PageQuery, sortedList } from './edge/page.ts';
 import { readTime } from './period.ts';
 import type { BoundKeyRecord } from './records/key.ts';
 
-const amount = Type.Optional(Type.Union([Type.String({ maxLength: 40 }), Type.Null()]));
+const orNull = <S extends TSchema>(schema: S, description: string) =>
+  Type.Optional(Type.Union([schema, Type.Null()], { description }));
 const texts = (maxItems: number) =>
-  Type.Optional(
-    Type.Union([
-      Type.Array(Type.String({ maxLength: 100 }), { minItems: 1, maxItems }),
-      Type.Null(),
-    ]),
-  );
+  Type.Array(Type.String({ maxLength: 100 }), { minItems: 1, maxItems });
+
+const amount = Type.Optional(Type.Union([Type.String({ maxLength: 40 }), Type.Null()]));
 
 /**
  * Null removes a bound. An empty list is refused: a program that sends one by mistake would open its
  * key to all. Amounts are service tokens.
  */
 export const BOUNDS_BODY = {
-  name: Type.Optional(Type.Union([Type.String({ maxLength: 400 }), Type.Null()])),
-  expires_at: Type.Optional(Type.Union([Type.String({ maxLength: 40 }), Type.Null()])),
-  models: texts(200),
-  networks: texts(50),
-  budget: Type.Optional(
-    Type.Union([
-      Type.Object({ total: amount, day: amount, month: amount }, { additionalProperties: false }),
-      Type.Null(),
-    ]),
+  name: orNull(Type.String({ maxLength: 400 }), 'A name for people. Null removes it.'),
+  expires_at: orNull(
+    Type.String({ maxLength: 40 }),
+    'When it expires, with a time zone. Null: never.',
   ),
-  /** Whether the runaway guard may pause it. */
-  runaway_guard: Type.Optional(Type.Boolean()),
+  models: orNull(
+    texts(200),
+    'Slugs or aliases of the models that it may use. Null: every model of the plan.',
+  ),
+  networks: orNull(
+    texts(50),
+    'Addresses or networks in CIDR notation that may use it. Null: all of them.',
+  ),
+  budget: orNull(
+    Type.Object({ total: amount, day: amount, month: amount }, { additionalProperties: false }),
+    'Service tokens that it may spend in total, per UTC day and per UTC month.',
+  ),
+  runaway_guard: Type.Optional(
+    Type.Boolean({
+      description: 'Whether it is paused when its spend is far above its habit; by default true.',
+    }),
+  ),
 };
 
 type BoundsBody = Static<TObject<typeof BOUNDS_BODY>>;

@@ -28,6 +28,7 @@ const OPERATOR_PREFIX = 'operator:';
 export type TokenOwner = { readonly userId: string; readonly role: Role };
 
 export type TokenCaller = {
+  readonly realm: 'token';
   readonly token: OperatorToken;
   /** Undefined for a token from the command line that acts for no operator. */
   readonly owner: TokenOwner | undefined;
@@ -188,7 +189,7 @@ export function createOperatorTokens(dependencies: Basics) {
           .set({ lastUsedAt: now })
           .where(and(eq(operatorTokens.id, row.id), isDue));
       }
-      return { token: row, owner };
+      return { realm: 'token', token: row, owner };
     },
   };
 }

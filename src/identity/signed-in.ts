@@ -3,6 +3,7 @@
 
 import type { Role } from '../core/role.ts';
 import type { Actor } from './audit.ts';
+import type { TokenCaller } from './operator-tokens.ts';
 
 export type Realm = 'customer' | 'operator';
 
@@ -31,6 +32,9 @@ export type SignedInOperator = Session & {
 
 export type SignedIn = SignedInCustomer | SignedInOperator;
 
+/** Who calls a row of the console that is open to tokens. */
+export type OperatorCaller = SignedInOperator | TokenCaller;
+
 /** The parts of a request that sign-in reads. */
 export type Visit = {
   readonly headers: Headers;
@@ -47,8 +51,9 @@ export type ReadSession<Who extends SignedIn> = (
 /** `quiet`: a page polls, which does not extend the session. */
 export type SessionLook = { readonly quiet?: boolean };
 
-/** The actor in the audit trail: the account of a customer, or the operator by name. */
-export function actorOf(who: SignedIn, address: string): Actor {
+/** The actor in the audit trail: the account of a customer, or the operator or token by name. */
+export function actorOf(who: SignedIn | TokenCaller, address: string): Actor {
+  if (who.realm === 'token') return { name: `token:${who.token.name}`, address };
   const name = who.realm === 'customer' ? who.accountId : `operator:${who.email}`;
   return { name, address };
 }

@@ -1,23 +1,11 @@
 // What the routes of the API answer where nothing went wrong. A named schema (`$id`) becomes a component
 // of the description. Answers may gain members, so nothing here forbids others; the tests do.
 
-import { type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox';
+import { Type } from '@sinclair/typebox';
 import { OUTCOMES } from '../core/generation.ts';
-
-export const oneOf = (...words: readonly string[]): TSchema =>
-  Type.Unsafe({ type: 'string', enum: [...words] });
-export const nullable = (schema: TSchema): TSchema => Type.Union([schema, Type.Null()]);
-export const named = <P extends TProperties>($id: string, members: P): TObject<P> =>
-  Type.Object(members, { $id });
-
-export const count = Type.Integer({ minimum: 0 });
-/** A decimal that a float would round. */
-export const decimal = Type.String({
-  $id: 'Decimal',
-  pattern: '^-?\\d+(\\.\\d+)?$',
-  description: 'An exact decimal number.',
-});
-export const instant = Type.String({ format: 'date-time' });
+import { balance, limitUsage } from '../dashboard/records/account.ts';
+import { allRates, windowPrice } from '../dashboard/records/price.ts';
+import { count, decimal, instant, named, nullable, oneOf } from '../dashboard/records/schema.ts';
 
 export const outcome = Type.Unsafe({
   $id: 'Outcome',
@@ -149,31 +137,6 @@ export const message = named('Message', {
 
 export const tokenCount = named('TokenCount', { input_tokens: count });
 
-const rates = {
-  input: decimal,
-  cached_input: decimal,
-  cached_input_explicit: Type.Optional(decimal),
-  cache_write: decimal,
-  cache_write_1h: Type.Optional(decimal),
-  output: decimal,
-};
-const bothRates = { ...rates, svc_tokens: Type.Object(rates) };
-export const allRates = {
-  version: Type.String(),
-  ...bothRates,
-  tiers: Type.Optional(Type.Array(Type.Object({ above_tokens: count, ...bothRates }))),
-  service_tiers: Type.Optional(Type.Record(Type.String(), decimal)),
-};
-const timeOfDay = Type.String({ pattern: '^\\d\\d:\\d\\d$' });
-
-/** A price, in a window of the day. */
-export const windowPrice = {
-  from: timeOfDay,
-  to: timeOfDay,
-  days: Type.Array(Type.Unknown()),
-  ...allRates,
-};
-
 const pricing = named('Pricing', {
   currency: Type.Literal('USD'),
   unit: Type.Literal('1M_tokens'),
@@ -248,17 +211,6 @@ export const modelList = named('ModelList', {
   last_id: nullable(Type.String()),
 });
 
-const minute = Type.Object({ used: count, remaining: nullable(count), resets_in_s: count });
-const period = Type.Object({ tokens: count, remaining: nullable(count), resets_at: instant });
-
-export const balance = Type.Object({
-  available: decimal,
-  reserved: decimal,
-  total: decimal,
-  available_usd: decimal,
-  unit: Type.Literal('svc_token'),
-});
-
 export const account = named('Account', {
   id: Type.String(),
   object: Type.Literal('account'),
@@ -275,13 +227,7 @@ export const account = named('Account', {
     daily_tokens: nullable(count),
     monthly_tokens: nullable(count),
   }),
-  usage: Type.Object({
-    requests_this_minute: minute,
-    tokens_this_minute: minute,
-    in_flight: count,
-    today: period,
-    month: period,
-  }),
+  usage: limitUsage,
   model_limits: Type.Array(
     Type.Object({
       model: Type.String(),

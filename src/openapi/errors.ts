@@ -2,7 +2,8 @@
 
 import { type TSchema, Type } from '@sinclair/typebox';
 import { ERRORS, type ErrorCode, GatewayError } from '../core/error.ts';
-import { decimal, estimated, named, oneOf, outcome } from './answers.ts';
+import { decimal, named, oneOf } from '../dashboard/records/schema.ts';
+import { estimated, outcome } from './answers.ts';
 import type { AnswerHeaders } from './headers.ts';
 import { errorAnswer, type JsonRecord } from './schemas.ts';
 

@@ -2,18 +2,15 @@
 // for text/event-stream: each item is an event, and `contentSchema` describes the JSON in its data.
 
 import { type TSchema, Type } from '@sinclair/typebox';
+import { count, named, nullable, oneOf } from '../dashboard/records/schema.ts';
 import {
   bill,
   chatUsage,
   completionHead,
-  count,
   finishReason,
   messageCounts,
   messageHead,
   messagesUsage,
-  named,
-  nullable,
-  oneOf,
   stopDetails,
   stopReason,
   textBlock,

@@ -1,7 +1,7 @@
 // What the routes that need no key answer.
 
 import { Type } from '@sinclair/typebox';
-import { count, named, oneOf } from './answers.ts';
+import { count, named, oneOf } from '../dashboard/records/schema.ts';
 
 export const health = named('Health', { status: Type.Literal('ok'), version: Type.String() });
 

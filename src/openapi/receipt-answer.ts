@@ -2,7 +2,8 @@
 
 import { Type } from '@sinclair/typebox';
 import { BASES } from '../core/generation.ts';
-import { count, decimal, estimated, instant, named, nullable, oneOf, outcome } from './answers.ts';
+import { count, decimal, instant, named, nullable, oneOf } from '../dashboard/records/schema.ts';
+import { estimated, outcome } from './answers.ts';
 
 const estimate = named('UsageEstimate', {
   counted_input_tokens: Type.Optional(count),

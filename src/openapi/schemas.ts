@@ -29,7 +29,8 @@ export function requestBody(
   example: unknown,
 ): JsonRecord {
   const content = { 'application/json': { schema: withTexts(schema, texts), example } };
-  return { requestBody: { required: true, content } };
+  const required = (schema['required'] ?? []).length > 0;
+  return { requestBody: { required, content } };
 }
 
 /** An answer of one status: the envelope of errors with these codes alone. */

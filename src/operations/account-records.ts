@@ -125,8 +125,9 @@ export function accountRecord(
     object: 'account',
     email: account.email,
     email_verified: account.emailVerified,
-    standing: account.standing,
-    blocked: isBlocked,
+    /** A block hides any other standing. */
+    standing: isBlocked ? 'blocked' : account.standing,
+    standing_without_block: account.standing,
     plan: {
       slug: account.plan,
       name: plan?.name ?? account.plan,
@@ -141,9 +142,12 @@ export function accountRecord(
   } as const;
 }
 
-/** For the command line and the operators' API: a block hides any other standing. */
-export function printedAccount({ blocked, ...record }: ReturnType<typeof accountRecord>) {
-  return { ...record, standing: blocked ? 'blocked' : record.standing } as const;
+/** For the command line. */
+export function printedAccount({
+  standing_without_block: _hidden,
+  ...record
+}: ReturnType<typeof accountRecord>) {
+  return record;
 }
 
 function isNamed(text: string): SQL | undefined {

@@ -17,8 +17,14 @@ export async function bookedCredit({ db }: Pick<Database, 'db'>, id: string) {
   if (row === undefined) return undefined;
   const { kind, amount, reason, at, posted } = row.movement;
   return {
-    ...{ id, object: 'credit', status: 'booked', account: row.accountId, kind },
-    ...{ amount: formatTokens(amount), reason, booked_at: isoTime(at) },
+    id,
+    object: 'credit',
+    status: 'booked',
+    account: row.accountId,
+    kind,
+    amount: formatTokens(amount),
+    reason,
+    booked_at: isoTime(at),
     balance: formatTokens(posted),
   } as const;
 }

@@ -1,5 +1,5 @@
 // Sets what a key may do and spend: name, expiry, models and networks in the row of the key, its
-// budget in the ledger. Called by the dashboard, the console, the operators' API and `tollgate key`.
+// budget in the ledger. Called by the dashboard, the console and `tollgate key`.
 
 import { isoTime, nextUtcDay, nextUtcMonth } from '../core/calendar.ts';
 import { createId } from '../core/id.ts';
@@ -134,8 +134,6 @@ export async function boundKeyRecords(
 export async function boundKeyRecord(parts: RecordParts, row: ApiKey) {
   return (await boundKeyRecords(parts, [row]))(row);
 }
-
-export type BudgetRecord = NonNullable<ReturnType<typeof budgetRecord>>;
 
 function budgetRecord(
   { limits, spend, reserved }: KeyBudget,

@@ -4,11 +4,11 @@
 import { every } from '../async/every.ts';
 import { isHttps, publicUrl } from '../config/urls.ts';
 import type { UpstreamState } from '../core/health.ts';
-import { targetOf } from '../core/request-target.ts';
 import type { ConsoleDependencies, DashboardDependencies } from '../dashboard/dependencies.ts';
 import type { DashboardApp } from '../dashboard/edge/app.ts';
 import type { GuardDependencies } from '../dashboard/edge/guard.ts';
 import type { RouteStanding } from '../dashboard/edge/route.ts';
+import type { SessionDependencies } from '../dashboard/edge/sessions.ts';
 import { addressOf, type Mount, type RuntimeServer } from '../http/exchange.ts';
 import { forgetIdempotent } from '../idempotency/store.ts';
 import type { SignIn } from '../identity/sign-in/contract.ts';
@@ -76,10 +76,10 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
   const origin = config.baseUrl === undefined ? undefined : new URL(config.baseUrl).origin;
 
   function guard<Who extends SignedIn>(
-    session: GuardDependencies<Who>['session'],
-    standing: GuardDependencies<Who>['standing'],
-    isOpen: GuardDependencies<Who>['isOpen'],
-  ): GuardDependencies<Who> {
+    session: SessionDependencies<Who>['session'],
+    standing: SessionDependencies<Who>['standing'],
+    isOpen: SessionDependencies<Who>['isOpen'],
+  ): GuardDependencies<Who> & SessionDependencies<Who> {
     return {
       session,
       standing,
@@ -95,9 +95,12 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
         void upkeep.announcements.announce();
         return domains.operators.look();
       },
-      onInternal: (requestId, error) =>
-        observation.alert({ kind: 'internal_error', requestId }, error),
+      onInternal,
     };
+  }
+
+  function onInternal(requestId: string, error: unknown): void {
+    observation.alert({ kind: 'internal_error', requestId }, error);
   }
 
   async function standingOf({ accountId }: SignedInCustomer): Promise<RouteStanding | undefined> {
@@ -147,40 +150,29 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
       import('../dashboard/operator/routes.ts'),
       import('../dashboard/edge/files.ts'),
     ]);
-    const [{ API_PREFIX, createOperatorApi }, { operatorApiRoutes }, limits] = await Promise.all([
-      import('../dashboard/operator-api/app.ts'),
-      import('../dashboard/operator-api/routes.ts'),
+    const [{ tokenDoor }, limits] = await Promise.all([
+      import('../dashboard/edge/tokens.ts'),
       import('../dashboard/edge/call-limit.ts'),
     ]);
-    const routes = operatorApiRoutes(dependencies());
-    // Strangers may ask for it, so it is made once.
-    const describe = once(async () => {
-      const { createOperatorDocument } = await import('../openapi/operator/document.ts');
-      return createOperatorDocument({ version: VERSION, routes });
-    });
-    const checks = guard<SignedInOperator>(
-      signIn().operator.read,
-      async () => undefined,
-      signIn().operators.exist,
-    );
-    const { database } = store();
-    const api = createOperatorApi({
-      ...checks,
-      database,
-      routes,
-      describe,
-      limitCalls: limits.createCallLimit({ monotonic, ...limits.CALLS }),
-    });
-    const app = createDashboardApp({
-      ...checks,
+    const routes = operatorRoutes(dependencies());
+    const { operator, operators } = signIn();
+    return createDashboardApp({
+      ...guard<SignedInOperator>(operator.read, async () => undefined, operators.exist),
       prefix: '/operator',
-      routes: operatorRoutes(dependencies()),
+      routes,
       files: createPageFiles('operator', () => domains.live.current().service),
+      tokens: {
+        door: tokenDoor({
+          ...{ database: store().database, clock, randomBytes, onInternal },
+          limitCalls: limits.createCallLimit({ monotonic, ...limits.CALLS }),
+        }),
+        // Strangers may ask for it, so it is made once.
+        describe: once(async () => {
+          const { createOperatorDocument } = await import('../openapi/operator-document.ts');
+          return createOperatorDocument({ version: VERSION, routes });
+        }),
+      },
     });
-    return (request, server) => {
-      const isApi = targetOf(request).pathname.startsWith(`${API_PREFIX}/`);
-      return isApi ? api(request, server) : app(request, server);
-    };
   };
   const { mount } = pageMounts(
     { config, observation, port: options.port },

@@ -4,8 +4,8 @@ import { Type } from '@sinclair/typebox';
 import { isoTime } from '../../core/calendar.ts';
 import type { RealmSignIn, SignInOutcome } from '../../identity/sign-in/contract.ts';
 import type { SignedIn, Visit } from '../../identity/signed-in.ts';
-import { STEP_UP_MS } from '../edge/guard.ts';
 import type { RouteCall } from '../edge/route.ts';
+import { STEP_UP_MS } from '../edge/sessions.ts';
 import type { MailMode, SignInRecord } from '../records/auth.ts';
 
 export type AuthDependencies<Who extends SignedIn = SignedIn> = {

@@ -17,6 +17,11 @@ const FIRST_BYTES = 4_096;
 
 type BodyLimits = { readonly bytesMax?: number; readonly deadlineMs?: number };
 
+export function isJson(headers: Headers): boolean {
+  const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
+  return type === 'application/json';
+}
+
 /** Throws `payload_too_large` and `invalid_request`. An empty body is an empty object. */
 export async function readJson(request: Request, limits: BodyLimits = {}): Promise<unknown> {
   const bytes = await readBytes(request, limits);

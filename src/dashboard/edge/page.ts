@@ -8,9 +8,18 @@ import { oneOf } from './route.ts';
 
 /** The query fields of every list; spread them into a route's query. */
 export const PAGE_QUERY = {
-  limit: Type.Optional(Type.String({ pattern: '^[1-9]\\d{0,2}$' })),
-  /** The `next` of the previous page. */
-  after: Type.Optional(Type.String({ minLength: 1, maxLength: 500, pattern: '^[\\w.:~-]+$' })),
+  limit: Type.Optional(
+    Type.String({
+      pattern: '^[1-9]\\d{0,2}$',
+      description: 'How many to list, at most 200. Default: 50.',
+    }),
+  ),
+  after: Type.Optional(
+    Type.String({
+      ...{ minLength: 1, maxLength: 500, pattern: '^[\\w.:~-]+$' },
+      description: 'The `next` of the previous page.',
+    }),
+  ),
 };
 
 export type PageQuery = {
@@ -102,7 +111,8 @@ export function sortedQuery<const Field extends string>(fields: readonly Field[]
   const orders: readonly (Field | `-${Field}`)[] = fields.flatMap(
     (field) => [field, `-${field}`] as const,
   );
-  return { ...PAGE_QUERY, sort: Type.Optional(oneOf(orders)) };
+  const description = 'Ascending; with a minus, descending.';
+  return { ...PAGE_QUERY, sort: Type.Optional(oneOf(orders, description)) };
 }
 
 /**

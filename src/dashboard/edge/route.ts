@@ -1,18 +1,26 @@
 // A route of the dashboard's JSON API as data. The edge mounts it, and tests iterate over all
-// routes. Each declares its access, its body and query, and its handler.
+// routes. Each declares its access, its body and query, and its handler. A row of the console with a
+// scope is a route of the operators' API, too, and also has its description.
 
 import { type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox';
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler';
+import type { Awaitable } from '../../async/awaitable.ts';
+import { SCOPE_PERMISSIONS, type Scope } from '../../core/operator-scope.ts';
 import type { Permission } from '../../core/role.ts';
 import type { Actor } from '../../identity/audit.ts';
-import type { SignedIn, SignedInCustomer, SignedInOperator } from '../../identity/signed-in.ts';
+import type {
+  OperatorCaller,
+  SignedIn,
+  SignedInCustomer,
+  SignedInOperator,
+} from '../../identity/signed-in.ts';
 import { invalidRequest } from './error.ts';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 
 /**
  * public    no session needed
- * token     a token of the operators' API, whose scope its application checks
+ * token     a token of the operators' API and no session
  * session   any signed-in user
  * step-up   a signed-in user with a recently confirmed password
  */
@@ -57,40 +65,68 @@ export type Route<Who, Needed = RoutePermission<Who>> = {
   readonly query: TObject | undefined;
   /** Polled by pages: not a sign of user activity. */
   readonly quiet: boolean;
+  /** Absent: not open to tokens. */
+  readonly operation: Operation | undefined;
   readonly handle: Handle<Who, unknown, unknown>;
+};
+
+/** What a route is in the operators' API. Fields of bodies and queries describe themselves. */
+export type Operation = {
+  /** Its name in the description, such as `list_accounts`. */
+  readonly name: string;
+  readonly scope: Scope;
+  /** Whole sentences. */
+  readonly summary: string;
+  readonly answer: TSchema;
+  /** Errors beside those that every route and every path of its collection has. */
+  readonly codes?: readonly string[];
+  /** A body. */
+  readonly example?: object;
 };
 
 export type CustomerRoutes = readonly Route<SignedInCustomer>[];
 
 export type OperatorRoutes = readonly Route<SignedInOperator>[];
 
+/** All rows of the console. */
+export type ConsoleRoutes = readonly (Route<SignedInOperator> | Route<undefined>)[];
+
 /**
  * What the role of an operator must permit: a route of the console without one does not compile.
  * Customers have no roles.
  */
-type RoutePermission<Who> = [Who] extends [SignedInOperator] ? Permission : Permission | undefined;
+type RoutePermission<Who> = [Who] extends [OperatorCaller] ? Permission : Permission | undefined;
 
 export type RouteStanding = 'suspended' | 'pending_deletion' | 'blocked';
 
-export type Definition<Who, Body extends TProperties, Query extends TProperties> = {
+type Fields<Body extends TProperties, Query extends TProperties> = {
   readonly method: Method;
   readonly path: string;
-  readonly standings?: readonly RouteStanding[];
   readonly quiet?: boolean;
   /** Body fields; others are rejected. A route without it takes no body. */
   readonly body?: Body | 'unread';
   /** Query fields, all text; others are rejected. */
   readonly query?: Query;
+};
+
+export type Definition<Who, Body extends TProperties, Query extends TProperties> = Fields<
+  Body,
+  Query
+> & {
+  readonly standings?: readonly RouteStanding[];
   readonly handle: Handle<Who, Static<TObject<Body>>, Static<TObject<Query>>>;
 } & (undefined extends RoutePermission<Who>
-  ? { readonly permission?: Permission }
-  : { readonly permission: Permission });
+    ? { readonly permission?: Permission }
+    : { readonly permission: Permission });
 
 export type Empty = Record<never, never>;
 
 /** A field with a fixed set of values. */
-export const oneOf = <const Text extends string>(texts: readonly Text[]) =>
-  Type.Union(texts.map((text) => Type.Literal(text)));
+export const oneOf = <const Text extends string>(texts: readonly Text[], description?: string) =>
+  Type.Union(
+    texts.map((text) => Type.Literal(text)),
+    description === undefined ? {} : { description },
+  );
 
 /** Makes the routes of one access, for some of its callers. */
 const routesOf =
@@ -107,6 +143,7 @@ const routesOf =
       permission: definition.permission as RoutePermission<Who>,
       standings: definition.standings ?? [],
       quiet: definition.quiet ?? false,
+      operation: undefined,
       readBody: reader(body === 'unread' ? undefined : body, 'body'),
       readQuery: reader(query, 'query'),
       body,
@@ -137,8 +174,47 @@ export const publicRoute: <Body extends TProperties = Empty, Query extends TProp
   definition: Definition<undefined, Body, Query>,
 ) => Route<undefined> = routesOf<undefined>('public');
 
-/** A route of the operators' API. */
-export const tokenRoute = routesOf<unknown>('token');
+/**
+ * A row of the console that tokens with its scope may call, too, in place of a session with the
+ * permission of that scope.
+ */
+export function scopedRoute<
+  Answer extends TSchema,
+  Body extends TProperties = Empty,
+  Query extends TProperties = Empty,
+>(
+  definition: Fields<Body, Query> &
+    Operation & {
+      /** By default a write needs a recently confirmed password. */
+      readonly access?: 'token' | 'session' | 'step-up';
+      readonly answer: Answer;
+      readonly handle: (
+        call: RouteCall<OperatorCaller, Static<TObject<Body>>, Static<TObject<Query>>>,
+      ) => Awaitable<Static<Answer>>;
+    },
+): ScopedRoute {
+  const { method, scope, access = method === 'GET' ? 'session' : 'step-up' } = definition;
+  const permission = SCOPE_PERMISSIONS[scope];
+  const row = routesOf<OperatorCaller>(access)({ ...definition, permission });
+  return { ...row, operation: definition };
+}
+
+type ScopedRoute = Route<OperatorCaller> & { readonly operation: Operation };
+
+/** The rows that tokens may call. */
+export function scopedRoutes(
+  routes: readonly Route<never, Permission | undefined>[],
+): readonly ScopedRoute[] {
+  return routes.filter((route): route is ScopedRoute => route.operation !== undefined);
+}
+
+/** What a token finds at other paths and methods. It is recorded as `unknown`. */
+export function unknownRoute(handle: Handle<OperatorCaller, unknown, unknown>) {
+  const route = routesOf<OperatorCaller>('token')<OperatorCaller>({
+    ...{ method: 'GET', path: 'unknown', permission: 'view', handle },
+  });
+  return { ...route, readQuery: () => ({}) };
+}
 
 function strict(properties: TProperties | undefined): TObject | undefined {
   return properties === undefined

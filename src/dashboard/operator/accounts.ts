@@ -1,5 +1,5 @@
 // Account routes of the console: search, create, show, change the plan, verify, suspend, close and
-// reopen. Balances are changed in approvals.ts.
+// reopen. Balances are changed in approvals.ts and credits.ts.
 
 import { type Static, type TObject, Type } from '@sinclair/typebox';
 import { isoTime } from '../../core/calendar.ts';
@@ -19,35 +19,44 @@ import type { Database } from '../../store/contract.ts';
 import type { SortedPage } from '../../store/keyset.ts';
 import { createExports } from '../customer/exports.ts';
 import { CSV_TYPE, csvCell } from '../customer/requests-csv.ts';
-import { createUsageReader, USAGE_QUERY } from '../customer/usage.ts';
-import { type List, PAGE_QUERY, sortedList, sortedQuery, wholeList } from '../edge/page.ts';
-import { type OperatorRoutes, oneOf, sessionRoute, stepUpRoute, viewRoute } from '../edge/route.ts';
-import { listKeys } from '../key-bounds.ts';
-import type { UsageRecord } from '../records/customer-usage.ts';
-import type { BoundKeyRecord } from '../records/key.ts';
-import type {
-  AccountDetailRecord,
-  CreatedAccountRecord,
-  ListedAccountRecord,
-  OperatorAccountRecord,
-  PlanRecord,
+import { type List, sortedList, sortedQuery, wholeList } from '../edge/page.ts';
+import {
+  type OperatorRoutes,
+  oneOf,
+  scopedRoute,
+  sessionRoute,
+  stepUpRoute,
+  viewRoute,
+} from '../edge/route.ts';
+import {
+  type AccountDetailRecord,
+  accountDetailAnswer,
+  accountListAnswer,
+  createdAccountAnswer,
+  type ListedAccountRecord,
+  type OperatorAccountRecord,
+  type PlanRecord,
 } from '../records/operator-account.ts';
 import { type PeopleDependencies, partsOf } from './dependencies.ts';
 
 const STANDINGS = ['active', 'suspended', 'pending_deletion'] as const;
 
-export const ACCOUNT_FILTER = {
-  text: Type.Optional(Type.String({ maxLength: 254 })),
-  plan: Type.Optional(Type.String({ maxLength: 100 })),
-  standing: Type.Optional(oneOf([...STANDINGS, 'blocked'])),
-  verified: Type.Optional(oneOf(['yes', 'no'])),
+const ACCOUNT_FILTER = {
+  text: Type.Optional(
+    Type.String({
+      maxLength: 254,
+      description: 'A part of the e-mail address, or the beginning of an id.',
+    }),
+  ),
+  plan: Type.Optional(Type.String({ maxLength: 100, description: 'The slug of a plan.' })),
+  standing: Type.Optional(oneOf([...STANDINGS, 'blocked'], 'A block hides any other standing.')),
+  verified: Type.Optional(oneOf(['yes', 'no'], 'Whether the e-mail address is verified.')),
 };
 
 export function accountRoutes(dependencies: PeopleDependencies): OperatorRoutes {
   const parts = partsOf(dependencies);
   const { accounts, database, clock } = parts;
   const exports = createExports();
-  const readUsage = createUsageReader(dependencies);
 
   return [
     viewRoute({
@@ -55,10 +64,15 @@ export function accountRoutes(dependencies: PeopleDependencies): OperatorRoutes 
       handle: (): List<PlanRecord> =>
         wholeList([...parts.catalog().plans.values()].map(({ slug, name }) => ({ slug, name }))),
     }),
-    viewRoute({
+    scopedRoute({
+      method: 'GET',
       path: '/accounts',
+      name: 'list_accounts',
+      scope: 'accounts:read',
+      summary: 'Lists accounts that match all filters, by default newest first.',
       query: { ...sortedQuery(ACCOUNT_FIELDS), ...ACCOUNT_FILTER },
-      handle: ({ query }): Promise<List<ListedAccountRecord>> =>
+      answer: accountListAnswer,
+      handle: ({ query }) =>
         sortedList(
           query,
           '-created',
@@ -84,42 +98,44 @@ export function accountRoutes(dependencies: PeopleDependencies): OperatorRoutes 
           };
         }),
     }),
-    sessionRoute({
+    scopedRoute({
       method: 'POST',
       path: '/accounts',
-      permission: 'accounts.manage',
+      access: 'session',
+      name: 'create_account',
+      scope: 'accounts:write',
+      summary: 'Creates an account with its first key, which is in no other answer.',
       body: {
-        email: Type.String({ maxLength: 300 }),
-        plan: Type.String({ maxLength: 100 }),
-        email_verified: Type.Boolean(),
-        key_name: Type.Optional(Type.String({ maxLength: 400 })),
+        email: Type.String({
+          maxLength: 300,
+          description: 'The e-mail address, which no other account has.',
+        }),
+        plan: Type.String({ maxLength: 100, description: 'The slug of a plan.' }),
+        email_verified: Type.Optional(
+          Type.Boolean({ description: 'Whether the address counts as verified. Default: false.' }),
+        ),
+        key_name: Type.Optional(
+          Type.String({ maxLength: 400, description: 'A name of the first key for people.' }),
+        ),
       },
-      async handle({ body, actor }): Promise<CreatedAccountRecord> {
-        const { email, plan, email_verified: emailVerified, key_name: keyName } = body;
+      answer: createdAccountAnswer,
+      codes: ['invalid_email', 'email_taken', 'unknown_plan', 'invalid_key_name'],
+      example: { email: 'eve@example.com', plan: 'pro', email_verified: true },
+      async handle({ body, actor }) {
+        const { email, plan, email_verified: emailVerified = false, key_name: keyName } = body;
         const request = { email, plan, emailVerified, keyName };
         const { account, key } = await createAccount(parts, request, actor);
         return { account: await readAccount(parts, account.id), key };
       },
     }),
-    viewRoute({
+    scopedRoute({
+      method: 'GET',
       path: '/accounts/:id',
-      handle: async ({ param }): Promise<AccountDetailRecord> => detail(dependencies, param('id')),
-    }),
-    viewRoute({
-      path: '/accounts/:id/keys',
-      query: PAGE_QUERY,
-      async handle({ param, query }): Promise<List<BoundKeyRecord>> {
-        const { id } = await accounts.get(param('id'));
-        return listKeys(parts, id, query);
-      },
-    }),
-    viewRoute({
-      path: '/accounts/:id/usage',
-      query: USAGE_QUERY,
-      async handle({ param, query }): Promise<UsageRecord> {
-        const { id } = await accounts.get(param('id'));
-        return readUsage(id, query);
-      },
+      name: 'get_account',
+      scope: 'accounts:read',
+      summary: 'Returns one account with its balance, its limits and their use.',
+      answer: accountDetailAnswer,
+      handle: async ({ param }) => detail(dependencies, (await accounts.find(param('id'))).id),
     }),
     // A plan change can remove models and limits as well as add them.
     stepUpRoute({
@@ -158,7 +174,7 @@ export function accountRoutes(dependencies: PeopleDependencies): OperatorRoutes 
   ];
 }
 
-export function accountFilter(query: Static<TObject<typeof ACCOUNT_FILTER>>): AccountFilter {
+function accountFilter(query: Static<TObject<typeof ACCOUNT_FILTER>>): AccountFilter {
   const { text, plan, standing, verified } = query;
   return {
     text: text?.trim() === '' ? undefined : text,
@@ -225,8 +241,8 @@ const COLUMNS: readonly Column[] = [
   ['account_id', ({ id }) => csvCell(id)],
   ['email', ({ email }) => csvCell(email)],
   ['email_verified', (account) => csvCell(account.email_verified)],
-  ['standing', ({ standing }) => csvCell(standing)],
-  ['blocked', ({ blocked }) => csvCell(blocked)],
+  ['standing', (account) => csvCell(account.standing_without_block)],
+  ['blocked', ({ standing }) => csvCell(standing === 'blocked')],
   ['plan', ({ plan }) => csvCell(plan.slug)],
   ['created_at', (account) => csvCell(account.created_at)],
   ['last_active_at', (account) => csvCell(account.last_active_at ?? '')],

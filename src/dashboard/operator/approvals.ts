@@ -2,7 +2,7 @@
 
 import { Type } from '@sinclair/typebox';
 import type { Actor } from '../../identity/audit.ts';
-import type { SignedInOperator } from '../../identity/signed-in.ts';
+import type { OperatorCaller, SignedInOperator } from '../../identity/signed-in.ts';
 import { listMovements } from '../../ledger/receipt-list.ts';
 import { readAccount } from '../../operations/account-records.ts';
 import { approvalRecord, listApprovals } from '../../operations/approval-records.ts';
@@ -16,6 +16,7 @@ import {
   totalOf,
 } from '../../operations/approvals.ts';
 import { movedRecord, moveMoney, movementRecord } from '../../operations/movements.ts';
+import { DashboardError } from '../edge/error.ts';
 import { type List, numberedList, PAGE_QUERY } from '../edge/page.ts';
 import { type OperatorRoutes, oneOf, stepUpRoute, viewRoute } from '../edge/route.ts';
 import type { MovedRecord, MovementRecord } from '../records/operator-account.ts';
@@ -71,12 +72,20 @@ export function approvalRoutes(dependencies: PeopleDependencies): OperatorRoutes
   ];
 }
 
+/** Throws `token_without_owner`: the person who holds such a token could approve the request. */
 export function approverOf(
   dependencies: PeopleDependencies,
-  { userId }: SignedInOperator,
+  who: OperatorCaller,
   actor: Actor,
 ): Approver {
-  return { userId, change: changeOf(dependencies, actor) };
+  const operator = who.realm === 'token' ? who.owner : who;
+  if (operator !== undefined) {
+    return { userId: operator.userId, change: changeOf(dependencies, actor) };
+  }
+  throw new DashboardError(
+    'token_without_owner',
+    'A credit above FOUR_EYES_ABOVE needs a token that acts for an operator, and this one acts for none. Create one in the console, or with --for.',
+  );
 }
 
 /**

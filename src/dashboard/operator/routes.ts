@@ -1,15 +1,15 @@
-// The JSON routes of the operator console.
+// The JSON routes of the operator console. Those with a scope are the operators' API, too.
 
-import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { operatorAuthRoutes } from '../auth/routes.ts';
 import type { ConsoleDependencies } from '../dependencies.ts';
-import type { Route } from '../edge/route.ts';
+import type { ConsoleRoutes } from '../edge/route.ts';
 import { accountRoutes } from './accounts.ts';
 import { approvalRoutes, movementRoutes } from './approvals.ts';
 import { auditRoutes } from './audit.ts';
 import { blockRoutes } from './blocks.ts';
 import { catalogRoutes } from './catalog.ts';
 import { codeRoutes } from './codes.ts';
+import { creditRoutes } from './credits.ts';
 import { entryRoutes } from './entries.ts';
 import { keyRoutes } from './keys.ts';
 import { maintenanceRoutes } from './maintenance.ts';
@@ -17,22 +17,24 @@ import { modelRoutes } from './models.ts';
 import { moneyRoutes } from './money.ts';
 import { alertRoutes, nodeRoutes, overviewRoutes } from './overview.ts';
 import { peopleRoutes } from './people.ts';
+import { priceSheetRoutes } from './price-sheet.ts';
 import { priceRoutes } from './prices.ts';
 import { requestRoutes } from './requests.ts';
 import { selfAuditRoutes } from './self-audit.ts';
 import { speedRoutes } from './speeds.ts';
 import { tokenRoutes } from './tokens.ts';
 import { upstreamRoutes } from './upstreams.ts';
+import { usageRoutes } from './usage.ts';
 
-export function operatorRoutes(
-  dependencies: ConsoleDependencies,
-): readonly (Route<SignedInOperator> | Route<undefined>)[] {
+export function operatorRoutes(dependencies: ConsoleDependencies): ConsoleRoutes {
   return [
     ...overviewRoutes(dependencies),
     ...alertRoutes(dependencies),
     ...operatorAuthRoutes(dependencies),
     ...accountRoutes(dependencies),
+    ...usageRoutes(dependencies),
     ...movementRoutes(dependencies),
+    ...creditRoutes(dependencies),
     ...approvalRoutes(dependencies),
     ...requestRoutes(dependencies),
     ...keyRoutes(dependencies),
@@ -45,6 +47,7 @@ export function operatorRoutes(
     ...modelRoutes(dependencies),
     ...upstreamRoutes(dependencies),
     ...speedRoutes(dependencies),
+    ...priceSheetRoutes(dependencies),
     ...priceRoutes(dependencies),
     ...catalogRoutes(dependencies),
     ...entryRoutes(dependencies),

@@ -1,16 +1,67 @@
 // API keys as listed by /v1/api-keys, and the responses to creating and rotating one.
 
+import { type Static, Type } from '@sinclair/typebox';
 import type { KeyListState } from '../../identity/key-list.ts';
-import type { keyRecord } from '../../identity/key-record.ts';
-import type { BudgetRecord } from '../../operations/key-bounds.ts';
-import type { createdKeyRecord, rotatedKeyRecord } from '../../operations/keys.ts';
+import type { rotatedKeyRecord } from '../../operations/keys.ts';
+import type { KeyRevocation } from '../../store/tables.ts';
 import type { List } from '../edge/page.ts';
 import type { ModelNameRecord } from './model.ts';
+import { decimal, instant, list, many, named, nullable, oneOf, text } from './schema.ts';
 
-export type KeyRecord = ReturnType<typeof keyRecord>;
+const budgetLimit = nullable(
+  Type.Object({
+    limit: decimal,
+    limit_usd: decimal,
+    spent: decimal,
+    spent_usd: decimal,
+    remaining: decimal,
+    /** Null for the total, which does not renew. */
+    renews_at: nullable(instant),
+  }),
+);
 
 /** With its budget; null for a key without one. */
-export type BoundKeyRecord = KeyRecord & { readonly budget: BudgetRecord | null };
+export const keyAnswer = named('ApiKey', {
+  id: text,
+  object: Type.Literal('api_key'),
+  name: nullable(text),
+  masked: text,
+  status: oneOf('active', 'expired', 'revoked'),
+  created_at: instant,
+  expires_at: nullable(instant),
+  last_used_at: nullable(instant),
+  revoked_at: nullable(instant),
+  revoked_reason: nullable(Type.Unsafe<KeyRevocation>(text)),
+  rotated_from: nullable(text),
+  replaced_by: nullable(text),
+  /** Slugs; null: every model of the plan. */
+  models: nullable(many(text)),
+  /** In CIDR notation; null: any. */
+  networks: nullable(many(text)),
+  paused_at: nullable(instant),
+  paused_reason: nullable(oneOf('user', 'operator', 'runaway')),
+  /** Whether the runaway guard may pause it. */
+  runaway_guard: Type.Boolean(),
+  budget: nullable(
+    Type.Object({ total: budgetLimit, day: budgetLimit, month: budgetLimit, reserved: decimal }),
+  ),
+  /** Whether this key made the call. */
+  current: Type.Boolean(),
+});
+
+export const keyListAnswer = list('ApiKeyList', keyAnswer);
+
+export const createdKeyAnswer = named('CreatedApiKey', {
+  ...keyAnswer.properties,
+  key: Type.String({ pattern: '^sk-', description: 'The key itself, shown only here.' }),
+});
+
+export type BoundKeyRecord = Static<typeof keyAnswer>;
+
+export type KeyRecord = Omit<BoundKeyRecord, 'budget'>;
+
+/** The only response that contains the key. */
+export type CreatedKeyRecord = KeyRecord & { readonly key: string };
 
 /** The models on offer: of the plan for a customer, all for an operator. */
 export type KeyModelsRecord = List<ModelNameRecord>;
@@ -39,9 +90,6 @@ export type KeySummaryRecord = {
     readonly next_at: string | null;
   };
 };
-
-/** The only response that contains the key. */
-export type CreatedKeyRecord = ReturnType<typeof createdKeyRecord>;
 
 export type RotatedKeyRecord = ReturnType<typeof rotatedKeyRecord>;
 

@@ -1,44 +1,120 @@
 // Accounts for operators: lists, details, and the responses of actions.
 
-import type { listedAccountRecord } from '../../operations/account-list.ts';
-import type { accountRecord } from '../../operations/account-records.ts';
-import type { blockSummary } from '../../operations/blocks.ts';
+import { type Static, Type } from '@sinclair/typebox';
 import type { findKey } from '../../operations/keys.ts';
 import type { movedRecord, movementRecord } from '../../operations/movements.ts';
-import type { LimitUsageRecord } from './account.ts';
+import { balance, limitUsage } from './account.ts';
+import { approvalAnswer, OVER } from './operator-lists.ts';
+import { count, decimal, instant, list, named, nullable, oneOf, text } from './schema.ts';
 
-export type OperatorAccountRecord = ReturnType<typeof accountRecord>;
+const standings = ['active', 'suspended', 'pending_deletion'] as const;
+
+export const accountAnswer = named('Account', {
+  id: Type.String({ pattern: '^acct_' }),
+  object: Type.Literal('account'),
+  email: text,
+  email_verified: Type.Boolean(),
+  /** A block hides any other standing. */
+  standing: oneOf(...standings, 'blocked'),
+  standing_without_block: oneOf(...standings),
+  plan: Type.Object({ slug: text, name: text, since: instant }),
+  balance,
+  api_keys: Type.Object({ active: count, limit: count }),
+  created_at: instant,
+});
+
+export type OperatorAccountRecord = Static<typeof accountAnswer>;
+
+export type StandingRecord = OperatorAccountRecord['standing_without_block'];
 
 /** In the list: with the usage of 30 days. */
-export type ListedAccountRecord = ReturnType<typeof listedAccountRecord>;
+const listedAccount = named('ListedAccount', {
+  ...accountAnswer.properties,
+  last_active_at: nullable(instant),
+  last_30_days: Type.Object({
+    requests: count,
+    failed: count,
+    spent: decimal,
+    spent_usd: decimal,
+    cost: decimal,
+    cost_usd: decimal,
+    margin: decimal,
+    margin_usd: decimal,
+    uncosted: count,
+  }),
+});
 
-export type StandingRecord = OperatorAccountRecord['standing'];
+export type ListedAccountRecord = Static<typeof listedAccount>;
 
-type PlanLimitsRecord = {
-  readonly requests_per_minute: number;
-  readonly tokens_per_minute: number;
-  readonly concurrent_requests: number;
-  readonly daily_tokens: number | null;
-  readonly monthly_tokens: number | null;
-};
+export const accountListAnswer = list('AccountList', listedAccount);
 
-export type AccountDetailRecord = OperatorAccountRecord & {
+export const accountDetailAnswer = named('AccountDetail', {
+  ...accountAnswer.properties,
   /** Null if the plan is missing in the catalog: requests are rejected until it is restored. */
-  readonly limits: PlanLimitsRecord | null;
-  readonly usage: LimitUsageRecord | null;
+  limits: nullable(
+    Type.Object({
+      requests_per_minute: count,
+      tokens_per_minute: count,
+      concurrent_requests: count,
+      daily_tokens: nullable(count),
+      monthly_tokens: nullable(count),
+    }),
+  ),
+  usage: nullable(limitUsage),
   /** Null if not blocked. */
-  readonly block: ReturnType<typeof blockSummary>;
+  block: nullable(Type.Object({ reason: text, expires_at: nullable(instant) })),
   /** The owner's sign-in; null if no user has signed up with the address. */
-  readonly owner: { readonly two_factor: boolean; readonly signed_up_at: string } | null;
+  owner: nullable(Type.Object({ two_factor: Type.Boolean(), signed_up_at: instant })),
   /** When the owner requested deletion and when it becomes final; null without a request. */
-  readonly deletion: { readonly asked_at: string; readonly due_at: string } | null;
-};
+  deletion: nullable(Type.Object({ asked_at: instant, due_at: instant })),
+});
 
-/** The only response that contains the key. */
-export type CreatedAccountRecord = {
-  readonly account: OperatorAccountRecord;
-  readonly key: string;
-};
+export type AccountDetailRecord = Static<typeof accountDetailAnswer>;
+
+export const createdAccountAnswer = named('CreatedAccount', {
+  account: accountAnswer,
+  key: Type.String({ pattern: '^sk-', description: 'The first key, shown only here.' }),
+});
+
+export type CreatedAccountRecord = Static<typeof createdAccountAnswer>;
+
+/** Usage by UTC day. */
+export const dailyUsageAnswer = named('Usage', {
+  object: Type.Literal('list'),
+  account: text,
+  data: Type.Array(
+    Type.Object({
+      day: Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\d$' }),
+      requests: count,
+      input_tokens: count,
+      output_tokens: count,
+      debited: decimal,
+      debited_usd: decimal,
+    }),
+  ),
+});
+
+const bookedCredit = named('BookedCredit', {
+  id: text,
+  object: Type.Literal('credit'),
+  status: Type.Literal('booked'),
+  account: text,
+  kind: Type.Unsafe<MovementRecord['kind']>(oneOf('credit', 'grant')),
+  amount: decimal,
+  reason: text,
+  booked_at: instant,
+  /** Behind it, not of today. */
+  balance: decimal,
+});
+
+const waitingCredit = named('WaitingCredit', {
+  id: text,
+  object: Type.Literal('credit'),
+  status: oneOf('waiting_for_approval', ...OVER),
+  approval: approvalAnswer,
+});
+
+export const creditAnswer = Type.Union([bookedCredit, waitingCredit], { $id: 'Credit' });
 
 /** The plans an account can change to. */
 export type PlanRecord = { readonly slug: string; readonly name: string };

@@ -7,6 +7,7 @@ import { readJson } from '../../../src/dashboard/edge/body.ts';
 import { DashboardError } from '../../../src/dashboard/edge/error.ts';
 import { type GuardDependencies, runRoute } from '../../../src/dashboard/edge/guard.ts';
 import { publicRoute, type Route, sessionRoute } from '../../../src/dashboard/edge/route.ts';
+import { type SessionDependencies, sessionDoor } from '../../../src/dashboard/edge/sessions.ts';
 import type { SignedInCustomer } from '../../../src/identity/signed-in.ts';
 
 const ORIGIN = 'http://gateway.test';
@@ -33,7 +34,7 @@ function stalled(pieces: readonly string[]) {
 }
 
 const NOW = 1_800_000_000_000;
-const guard: GuardDependencies<SignedInCustomer> = {
+const guard: GuardDependencies<SignedInCustomer> & SessionDependencies<SignedInCustomer> = {
   session: async () => ({
     ...{ realm: 'customer', accountId: 'acct_1', userId: 'user_1', sessionId: 'session_1' },
     ...{ email: 'a@example.com', twoFactor: false, provenAt: NOW, expiresAt: NOW },
@@ -51,6 +52,8 @@ const guard: GuardDependencies<SignedInCustomer> = {
   },
 };
 
+const door = sessionDoor(guard);
+
 const shape = {
   method: 'POST',
   path: '/write',
@@ -65,7 +68,7 @@ async function statusOf(
   route: Route<SignedInCustomer> | Route<undefined>,
   bytes: number,
 ): Promise<number> {
-  return (await runRoute(guard, route, requestOf(sized(bytes)), null, {})).status;
+  return (await runRoute(guard, door, route, requestOf(sized(bytes)), null, {})).status;
 }
 
 test('values that take far more memory than their text are refused before they are made', async () => {
@@ -111,7 +114,7 @@ test('a change above the limit is rejected before its body has arrived', async (
   };
   const users = sessionRoute<SignedInCustomer, typeof shape.body>(shape);
   const { body } = stalled(['{"text":']);
-  expect((await runRoute(limited, users, requestOf(body), null, {})).status).toBe(429);
+  expect((await runRoute(limited, door, users, requestOf(body), null, {})).status).toBe(429);
 });
 
 test('a body that breaks off is an invalid request', async () => {

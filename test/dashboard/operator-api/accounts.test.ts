@@ -9,6 +9,7 @@ type Row = {
   readonly id: string;
   readonly email: string;
   readonly plan: { readonly slug: string };
+  readonly [name: string]: unknown;
 };
 type Page = { readonly data: readonly Row[]; readonly next: string | null };
 
@@ -36,7 +37,9 @@ describeOnEachDatabase('the list of accounts', async () => {
     const second = await open.account('second@example.org');
     const { data } = await list('limit=2');
     expect(data.map(({ id }) => id)).toEqual([second, first]);
-    expect((await open.call('GET', `/accounts/${first}`)).json).toEqual(data[1] ?? {});
+    const { json } = await open.call('GET', `/accounts/${first}`);
+    const { last_30_days: _month, last_active_at: _active, ...common } = data[1] as Row;
+    expect(json).toMatchObject(common);
   });
 
   test('is filtered by address, id, plan, standing, block and verification', async () => {
@@ -55,8 +58,7 @@ describeOnEachDatabase('the list of accounts', async () => {
     expect(emailsOf(await list('standing=blocked'))).toEqual(barred);
     expect(emailsOf(await list('standing=blocked&plan=starter'))).toEqual([]);
     const [listed] = (await list('standing=blocked')).data;
-    expect(listed).toMatchObject({ standing: 'blocked' });
-    expect(listed).not.toHaveProperty('blocked');
+    expect(listed).toMatchObject({ standing: 'blocked', standing_without_block: 'active' });
     expect(emailsOf(await list('standing=active&text=filter.example'))).toEqual(lean);
     expect(emailsOf(await list('text=%25'))).toEqual([]);
   });
@@ -64,7 +66,7 @@ describeOnEachDatabase('the list of accounts', async () => {
   test('rejects what it does not know', async () => {
     for (const query of [
       ...['limit=0', 'limit=-1', 'limit=1e3', 'after=x', 'after=99999999999999999'],
-      ...['standing=none', 'verified=1', 'sort=email', `text=${'x'.repeat(255)}`, 'metadata=a'],
+      ...['standing=none', 'verified=1', 'sort=id', `text=${'x'.repeat(255)}`, 'metadata=a'],
     ]) {
       const answer = await open.call('GET', `/accounts?${query}`);
       expect([query, answer.status, codeOf(answer)]).toEqual([query, 400, 'invalid_request']);
@@ -95,7 +97,11 @@ describeOnEachDatabase('the list of accounts', async () => {
     expect(ids).toEqual(rows.map(({ id }) => id).toReversed());
     expect(await walk('text=many.example&plan=starter&limit=7')).toHaveLength(50);
     expect((await list('text=many.example&limit=999')).data).toHaveLength(200);
-    const queries = ['limit=200', 'text=many-4999&limit=200', 'plan=starter&limit=200&after=100'];
+    const queries = [
+      'limit=200',
+      'text=many-4999&limit=200',
+      'plan=starter&limit=200&after=-created:n100:100',
+    ];
     for (const query of queries) {
       const times = [];
       for (let turn = 0; turn < 5; turn += 1) {

@@ -3,7 +3,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { type AppDependencies, createDashboardApp } from '../../../src/dashboard/edge/app.ts';
-import { STEP_UP_MS } from '../../../src/dashboard/edge/guard.ts';
+import { STEP_UP_MS } from '../../../src/dashboard/edge/sessions.ts';
 import type { SignedInOperator } from '../../../src/identity/signed-in.ts';
 import { pageRequest } from '../request.ts';
 

@@ -10,11 +10,14 @@ import { approvalRoutes, movementRoutes } from '../../../src/dashboard/operator/
 import { auditRoutes } from '../../../src/dashboard/operator/audit.ts';
 import { blockRoutes } from '../../../src/dashboard/operator/blocks.ts';
 import { codeRoutes } from '../../../src/dashboard/operator/codes.ts';
+import { creditRoutes } from '../../../src/dashboard/operator/credits.ts';
 import type { PeopleDependencies } from '../../../src/dashboard/operator/dependencies.ts';
 import { keyRoutes } from '../../../src/dashboard/operator/keys.ts';
 import { maintenanceRoutes } from '../../../src/dashboard/operator/maintenance.ts';
+import { priceSheetRoutes } from '../../../src/dashboard/operator/price-sheet.ts';
 import { requestRoutes } from '../../../src/dashboard/operator/requests.ts';
 import { tokenRoutes } from '../../../src/dashboard/operator/tokens.ts';
+import { usageRoutes } from '../../../src/dashboard/operator/usage.ts';
 import { createBlocks } from '../../../src/identity/blocks.ts';
 import { createSettings } from '../../../src/identity/settings.ts';
 import { createBooks } from '../../../src/ledger/books.ts';
@@ -30,7 +33,9 @@ export { ADDRESS, type Answer, OPERATOR } from './app.ts';
 
 export const ROUTES = [
   accountRoutes,
+  usageRoutes,
   movementRoutes,
+  creditRoutes,
   approvalRoutes,
   requestRoutes,
   keyRoutes,
@@ -38,6 +43,7 @@ export const ROUTES = [
   codeRoutes,
   maintenanceRoutes,
   auditRoutes,
+  priceSheetRoutes,
   tokenRoutes,
 ];
 
@@ -76,8 +82,9 @@ export async function openConsole(directory: string) {
     randomBytes,
     draining: () => false,
   };
+  const routes = ROUTES.flatMap((each) => each(dependencies));
   const app = openOperatorApp({
-    routes: ROUTES.flatMap((routes) => routes(dependencies)),
+    routes,
     clock,
     async onChange() {
       changes += 1;
@@ -89,6 +96,7 @@ export async function openConsole(directory: string) {
   return {
     ...dependencies.store,
     dependencies,
+    routes,
     identity,
     userIds,
     ...app,

@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { PERMISSIONS, type Permission, ROLES, type Role } from '../../../src/core/role.ts';
 import { type GuardDependencies, runRoute } from '../../../src/dashboard/edge/guard.ts';
 import type { Route, RouteCall } from '../../../src/dashboard/edge/route.ts';
+import { type SessionDependencies, sessionDoor } from '../../../src/dashboard/edge/sessions.ts';
 import { operatorRoutes } from '../../../src/dashboard/operator/routes.ts';
 import type { SignedInOperator } from '../../../src/identity/signed-in.ts';
 import { anything } from './routes.ts';
@@ -14,7 +15,7 @@ const ORIGIN = 'http://console.test';
 const NOW = 1_800_000_000_000;
 
 const ROUTES = operatorRoutes(anything).filter(
-  (route): route is Route<SignedInOperator> => route.access !== 'public',
+  (route): route is Route<SignedInOperator> => !['public', 'token'].includes(route.access),
 );
 
 const titles = ROUTES.map((route): [string, Route<SignedInOperator>] => [
@@ -22,7 +23,9 @@ const titles = ROUTES.map((route): [string, Route<SignedInOperator>] => [
   route,
 ]);
 
-function guard(role: () => Role, provenAt = NOW): GuardDependencies<SignedInOperator> {
+type Guard = GuardDependencies<SignedInOperator> & SessionDependencies<SignedInOperator>;
+
+function guard(role: () => Role, provenAt = NOW): Guard {
   return {
     session: async () => ({
       ...{ realm: 'operator', role: role(), userId: 'user_1', sessionId: 'session_1' },
@@ -44,7 +47,7 @@ function guard(role: () => Role, provenAt = NOW): GuardDependencies<SignedInOper
 
 async function call(
   route: Route<SignedInOperator>,
-  dependencies: GuardDependencies<SignedInOperator>,
+  dependencies: Guard,
   handle: (call: RouteCall<SignedInOperator, unknown, unknown>) => unknown = () => ({ ran: true }),
 ) {
   const { method } = route;
@@ -54,7 +57,14 @@ async function call(
     ...(method === 'GET' ? {} : { body: '{}' }),
   });
   const whole = { ...route, handle, readBody: () => ({}), readQuery: () => ({}) };
-  const response = await runRoute(dependencies, whole, request, null, {});
+  const response = await runRoute(
+    dependencies,
+    sessionDoor(dependencies),
+    whole,
+    request,
+    null,
+    {},
+  );
   const json = (await response.json()) as { error?: { code: string; message: string } };
   return { status: response.status, code: json.error?.code, message: json.error?.message };
 }
@@ -102,8 +112,11 @@ test('money is for finance, customers for support, and operators and the service
     expect(found).not.toBeEmpty();
     expect(found).toEqual(found.map(([title = '']) => [title, ...roles]));
   };
-  expectAll(/\/(movements|codes)/, ['finance', 'admin']);
-  expectAll(/\/(blocks|invites|accounts$|accounts\/:id\/(?!movements))/, ['support', 'admin']);
+  expectAll(/\/(movements|credits|codes)/, ['finance', 'admin']);
+  expectAll(/\/(blocks|invites|accounts$|accounts\/:id\/(?!movements|credits))/, [
+    'support',
+    'admin',
+  ]);
   expectAll(/\/(operators|upstreams|maintenance|models|prices\/publish)/, ['admin']);
 });
 

@@ -33,10 +33,10 @@ export const CUSTOMER_ROUTES: readonly WalkedRoute[] = customerRoutes(anything).
   realm: 'customer' as const,
 }));
 
-export const OPERATOR_ROUTES: readonly WalkedRoute[] = operatorRoutes(anything).map((route) => ({
-  ...route,
-  realm: 'operator' as const,
-}));
+/** The rows that sessions may call. */
+export const OPERATOR_ROUTES: readonly WalkedRoute[] = operatorRoutes(anything)
+  .filter(({ access }) => access !== 'token')
+  .map((route) => ({ ...route, realm: 'operator' as const }));
 
 export const ROUTES = [...CUSTOMER_ROUTES, ...OPERATOR_ROUTES];
 export const WRITES = ROUTES.filter(({ method }) => method !== 'GET');

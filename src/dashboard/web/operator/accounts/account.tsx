@@ -163,7 +163,12 @@ const NO_FILTER = { model: '', key: '', end_user: '' };
 function AccountUsage({ id }: { readonly id: string }) {
   const [measure, setMeasure] = useState<UsageMeasure>('spent');
   const usage = useResource<UsageRecord>(
-    withQuery(`/accounts/${id}/usage`, { days: '30', step: 'day', group_by: 'model', measure }),
+    withQuery(`/accounts/${id}/usage/series`, {
+      days: '30',
+      step: 'day',
+      group_by: 'model',
+      measure,
+    }),
   );
   return (
     <Card

@@ -9,7 +9,7 @@ import type { AccountAction } from './action.ts';
 import { buttonsFor } from './cards.tsx';
 
 export function AccountAlerts({
-  account: { standing, block, email_verified, deletion },
+  account: { standing_without_block: standing, block, email_verified, deletion },
   act,
 }: {
   readonly account: AccountDetailRecord;

@@ -98,7 +98,7 @@ export function Limits({ account: { limits, usage } }: { readonly account: Accou
 }
 
 export function AccessCard({
-  account: { standing, blocked, owner },
+  account: { standing: shown, standing_without_block: standing, owner },
   act,
 }: {
   readonly account: AccountDetailRecord;
@@ -116,7 +116,7 @@ export function AccessCard({
         {standing !== 'active' &&
           button('active', standing === 'suspended' ? t('Activate') : t('Cancel deletion'))}
         {standing === 'active' && button('suspended', t('Suspend'))}
-        {blocked ? button('unblock', t('Unblock')) : button('block', t('Block'))}
+        {shown === 'blocked' ? button('unblock', t('Unblock')) : button('block', t('Block'))}
         {owner?.two_factor && button('drop-factor', t('Turn off two-factor authentication'))}
         {standing !== 'pending_deletion' &&
           button('pending_deletion', t('Mark for deletion'), { kind: 'quiet-danger' })}

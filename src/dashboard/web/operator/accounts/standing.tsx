@@ -11,12 +11,11 @@ import { Badge, StateBadge } from '../../ui/text.tsx';
 import type { AccountDialogProps } from './action.ts';
 
 export function AccountBadges({ account }: { readonly account: OperatorAccountRecord }) {
+  const { standing, standing_without_block: other } = account;
   return (
     <span class="row">
-      {account.blocked && <StateBadge state="blocked" />}
-      {!(account.blocked && account.standing === 'active') && (
-        <StateBadge state={account.standing} />
-      )}
+      <StateBadge state={standing} />
+      {standing === 'blocked' && other !== 'active' && <StateBadge state={other} />}
       {!account.email_verified && <Badge tone="warning">{t('Unverified')}</Badge>}
     </span>
   );

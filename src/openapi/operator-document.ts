@@ -1,10 +1,15 @@
-// Builds the description of the operators' API, OpenAPI 3.1, from its route table, the readers of
-// bodies and queries, the schemas of answers and the error table of the console. Pure.
+// Builds the description of the operators' API, OpenAPI 3.1, from the rows of the console that are open
+// to tokens, and the error table of the console. Pure.
 
 import { type TObject, type TSchema, Type } from '@sinclair/typebox';
-import { statusOf } from '../../dashboard/edge/error.ts';
-import type { TokenRoute } from '../../dashboard/operator-api/route.ts';
-import { named } from '../answers.ts';
+import { statusOf } from '../dashboard/edge/error.ts';
+import {
+  type ConsoleRoutes,
+  type Operation,
+  type Route,
+  scopedRoutes,
+} from '../dashboard/edge/route.ts';
+import { named } from '../dashboard/records/schema.ts';
 import {
   errorAnswer,
   hoisted,
@@ -12,8 +17,7 @@ import {
   type OpenApiDocument,
   requestBody,
   sorted,
-} from '../schemas.ts';
-import { OPERATOR_OPERATIONS } from './operations.ts';
+} from './schemas.ts';
 
 /** What every route may answer. */
 const COMMON_CODES = [
@@ -23,9 +27,10 @@ const COMMON_CODES = [
 
 const BODY_CODES = ['payload_too_large', 'unsupported_media_type'];
 
-const PATH_TEXTS: Readonly<Record<string, string>> = {
-  accounts: 'The id or the e-mail address of an account.',
-  keys: 'The id of a key.',
+/** What the id of a path is, and the error where there is none. */
+const COLLECTIONS: Readonly<Record<string, readonly [text: string, code: string]>> = {
+  accounts: ['The id or the e-mail address of an account.', 'account_not_found'],
+  keys: ['The id of a key.', 'key_not_found'],
 };
 
 const error = named('Error', {
@@ -53,14 +58,14 @@ const RETRY_AFTER = {
 
 export function createOperatorDocument(options: {
   readonly version: string;
-  readonly routes: readonly TokenRoute[];
+  readonly routes: ConsoleRoutes;
 }): OpenApiDocument {
   const schemas: { [name: string]: JsonRecord } = {};
   const paths: { [path: string]: { [method: string]: JsonRecord } } = {};
-  for (const each of options.routes) {
-    const { method, path } = each.route;
+  for (const route of scopedRoutes(options.routes)) {
+    const { method, path } = route;
     const template = path.replace(/:(\w+)/g, '{$1}');
-    const operation = hoisted(operationOf(each), schemas);
+    const operation = hoisted(operationOf(route, route.operation), schemas);
     paths[template] = { ...paths[template], [method.toLowerCase()]: operation };
   }
   paths['/openapi.json'] = { get: hoisted(DESCRIPTION, schemas) };
@@ -94,35 +99,47 @@ const DESCRIPTION = {
   },
 };
 
-function operationOf({ name, scope, route }: TokenRoute): JsonRecord {
-  const { summary, description, texts = {}, answer, codes, example } = OPERATOR_OPERATIONS[name];
-  const body = route.body === 'unread' ? undefined : route.body;
-  const all = [...COMMON_CODES, ...(body === undefined ? [] : BODY_CODES), ...codes];
-  const parameters = [...pathParameters(route.path), ...queryParameters(route.query, texts)];
+function operationOf(
+  { path, body, query }: Pick<Route<undefined>, 'path' | 'body' | 'query'>,
+  { name, scope, summary, answer, codes = [], example }: Operation,
+): JsonRecord {
+  const fields = body === 'unread' ? undefined : body;
+  const parameters = [...pathParameters(path), ...queryParameters(query)];
+  const all = [
+    ...[...COMMON_CODES, ...(fields === undefined ? [] : BODY_CODES)],
+    ...[...missing(path), ...codes],
+  ];
   return {
     operationId: name,
-    summary,
-    description: `${description} It needs the scope \`${scope}\`.`,
+    summary: summary.replace(/\. .*|\.$/, ''),
+    description: `${summary} It needs the scope \`${scope}\`.`,
     security: [{ bearer: [scope] }],
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(body === undefined ? {} : requestBody(body, texts, example)),
+    ...(fields === undefined ? {} : requestBody(fields, {}, example)),
     responses: { 200: answerOf(answer), ...errorAnswers(all) },
   };
 }
 
 function pathParameters(path: string): readonly JsonRecord[] {
-  return [...path.matchAll(/\/(\w+)\/:(\w+)/g)].map(([, collection = '', name = '']) => ({
-    ...{ name, in: 'path', required: true, description: PATH_TEXTS[collection] },
+  return idsOf(path).map(([name, [description]]) => ({
+    ...{ name, in: 'path', required: true, description },
     schema: Type.String({ minLength: 1 }),
   }));
 }
 
-function queryParameters(
-  query: TObject | undefined,
-  texts: Readonly<Record<string, string>>,
-): readonly JsonRecord[] {
-  return Object.entries(query?.properties ?? {}).map(([name, schema]) => ({
-    ...{ name, in: 'query', required: false, description: texts[name], schema },
+function missing(path: string): readonly string[] {
+  return idsOf(path).flatMap(([, [, code]]) => ['not_found', code]);
+}
+
+function idsOf(path: string) {
+  return [...path.matchAll(/\/(\w+)\/:(\w+)/g)].map(
+    ([, collection = '', name = '']) => [name, COLLECTIONS[collection] ?? ['', '']] as const,
+  );
+}
+
+function queryParameters(query: TObject | undefined): readonly JsonRecord[] {
+  return Object.entries(query?.properties ?? {}).map(([name, { description, ...schema }]) => ({
+    ...{ name, in: 'query', required: false, description, schema },
   }));
 }
 
