@@ -6,12 +6,31 @@ import { resolve } from 'node:path';
 import { operatorRoutes } from '../src/dashboard/operator/routes.ts';
 import { EXAMPLE_URL } from '../src/docs/page.ts';
 import { createDocument } from '../src/openapi/document.ts';
-import { createOperatorDocument } from '../src/openapi/operator-document.ts';
+import {
+  BODY_CODES,
+  COMMON_CODES,
+  createOperatorDocument,
+} from '../src/openapi/operator-document.ts';
 import type { JsonRecord, OpenApiDocument } from '../src/openapi/schemas.ts';
 import { anything } from '../test/dashboard/security/routes.ts';
 
 export const REFERENCE_PAGE = 'src/docs/customers/api.md';
-export const OPERATOR_REFERENCE_PAGE = 'src/docs/operators/operator-api-reference.md';
+/** Each page with its subject and the first parts of its paths. */
+export const OPERATOR_REFERENCE_PAGES = {
+  'src/docs/operators/operator-api-reference.md': ['accounts and keys', ['accounts', 'keys']],
+  'src/docs/operators/operator-api-reference-money.md': [
+    'access, money and requests',
+    ['invites', 'blocks', 'codes', 'money', 'prices', 'requests', 'audit', 'self-audit'],
+  ],
+  'src/docs/operators/operator-api-reference-service.md': [
+    'the service',
+    ['models', 'upstreams', 'maintenance', 'alerts'],
+  ],
+} as const;
+
+type OperatorPage = keyof typeof OPERATOR_REFERENCE_PAGES;
+
+export const OPERATOR_PAGES = Object.keys(OPERATOR_REFERENCE_PAGES) as readonly OperatorPage[];
 
 type Schema = JsonRecord;
 
@@ -49,13 +68,19 @@ every code.
 
 const SCHEMA_PATH = '#/components/schemas/';
 
-const OPERATOR_INTRODUCTION = `# API reference for operators
+const codes = (all: readonly string[]) => all.map((each) => `\`${each}\``).join(', ');
 
-Every route of the [operators' API](operator-api.md): what it takes, what it answers, and which errors it gives.
+const operatorIntroduction = (subject: string) => `# API reference for operators: ${subject}
+
+Routes of the [operators' API](operator-api.md): what each takes, what it answers, and which errors it gives.
 
 Paths are below \`/operator/api/v1\` on the listener of the console, where \`GET /openapi.json\` has the same as an
-OpenAPI 3.1 document. \`?\` marks members that may be absent.
+OpenAPI 3.1 document. \`?\` marks members that may be absent. Every route may answer ${codes(COMMON_CODES)};
+with a body also ${codes(BODY_CODES)}; with an id also \`not_found\`.
 `;
+
+/** Said once, in the introduction. */
+const COMMON: ReadonlySet<string> = new Set([...COMMON_CODES, ...BODY_CODES, 'not_found']);
 
 /** The text of the customers' page. */
 export function reference(): string {
@@ -66,14 +91,24 @@ export function reference(): string {
   });
 }
 
-/** The text of the operators' page. */
-export function operatorReference(): string {
-  const document = createOperatorDocument({ version: '', routes: operatorRoutes(anything) });
-  return pageOf(document, {
-    introduction: OPERATOR_INTRODUCTION,
-    credential: 'token',
-    example: operatorExample,
-  });
+/** The text of a page for operators. */
+export function operatorReference(page: OperatorPage): string {
+  const [subject, collections] = OPERATOR_REFERENCE_PAGES[page];
+  const isHere = ({ path }: { readonly path: string }) =>
+    (collections as readonly string[]).includes(path.split('/')[1] ?? '');
+  const routes = operatorRoutes(anything).filter(isHere);
+  const document = createOperatorDocument({ version: '', routes });
+  // The introduction has it.
+  const { '/openapi.json': _itself, ...paths } = document.paths;
+  return pageOf(
+    { ...document, paths },
+    {
+      introduction: operatorIntroduction(subject),
+      credential: 'token',
+      example: operatorExample,
+      common: COMMON,
+    },
+  );
 }
 
 type Page = {
@@ -81,6 +116,8 @@ type Page = {
   /** What a call needs. */
   readonly credential: 'key' | 'token';
   readonly example: Example;
+  /** Errors that are not repeated for each route. */
+  readonly common?: ReadonlySet<string>;
 };
 
 function pageOf(document: OpenApiDocument, page: Page): string {
@@ -119,7 +156,7 @@ function routeSection(
   title: string,
   operation: Operation,
   schemas: Readonly<Record<string, Schema>>,
-  { credential, example }: Page,
+  { credential, example, common = new Set() }: Page,
 ): string {
   const { description, security, parameters = [], requestBody, responses } = operation;
   const body = requestBody?.content['application/json'];
@@ -157,7 +194,10 @@ function routeSection(
         ]),
     table(
       ['Status', 'Answer'],
-      Object.entries(responses).map(([status, response]) => [status, answerText(response)]),
+      Object.entries(responses).flatMap(([status, response]) => {
+        const text = answerText(response, common);
+        return text === '' ? [] : [[status, text]];
+      }),
     ),
   ].join('\n\n');
 }
@@ -181,9 +221,10 @@ function operatorExample(title: string, needsKey: boolean, body: object | undefi
   const [method = '', path = ''] = title.split(' ');
   const address = path
     .replace('/accounts/{id}', '/accounts/eve@example.com')
-    .replace('{id}', '$KEY_ID');
+    .replace(/(\w+)s\/\{id\}/, (each, noun) => each.replace('{id}', `$${noun.toUpperCase()}_ID`));
+  const isPlain = method === 'GET' || (method === 'POST' && body !== undefined);
   const lines = [
-    `curl${method === 'PATCH' || (method === 'POST' && body === undefined) ? ` -X ${method}` : ''} "$CONSOLE/operator/api/v1${address}"`,
+    `curl${isPlain ? '' : ` -X ${method}`} "$CONSOLE/operator/api/v1${address}"`,
     ...(needsKey ? ['-H "Authorization: Bearer $TOKEN"'] : []),
     ...(body === undefined
       ? []
@@ -192,9 +233,10 @@ function operatorExample(title: string, needsKey: boolean, body: object | undefi
   return `\`\`\`sh\n${lines.join(' \\\n  ')}\n\`\`\``;
 }
 
-function answerText(response: Operation['responses'][string]): string {
-  const codes = response['x-error-codes'];
-  if (codes !== undefined) return codes.map(code).join(', ');
+/** Empty where all errors are common ones. */
+function answerText(response: Operation['responses'][string], common: ReadonlySet<string>): string {
+  const own = response['x-error-codes']?.filter((each) => !common.has(each));
+  if (own !== undefined) return own.map(code).join(', ');
   return (
     Object.entries(response.content ?? {})
       .map(([type, { schema, 'x-itemSchema': items }]) => {
@@ -305,5 +347,5 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 if (import.meta.main) {
   const root = resolve(import.meta.dir, '..');
   writeFileSync(resolve(root, REFERENCE_PAGE), reference());
-  writeFileSync(resolve(root, OPERATOR_REFERENCE_PAGE), operatorReference());
+  for (const page of OPERATOR_PAGES) writeFileSync(resolve(root, page), operatorReference(page));
 }

@@ -7,11 +7,26 @@ import type { Permission } from './role.ts';
 export const SCOPE_PERMISSIONS = {
   'accounts:read': 'view',
   'accounts:write': 'accounts.manage',
+  'accounts:manage': 'accounts.manage',
+  'invites:read': 'view',
+  'invites:write': 'accounts.manage',
   'keys:read': 'view',
   'keys:write': 'keys.manage',
+  'blocks:read': 'view',
+  'blocks:write': 'blocks.manage',
   'credits:write': 'money.move',
+  'codes:read': 'view',
+  'codes:write': 'money.move',
+  'money:read': 'view',
   'usage:read': 'view',
+  'requests:read': 'view',
   'prices:read': 'view',
+  'service:read': 'view',
+  'service:write': 'service.manage',
+  'alerts:read': 'view',
+  'alerts:write': 'alerts.acknowledge',
+  'audit:read': 'view',
+  'audit:run': 'audit.run',
 } as const satisfies Readonly<Record<string, Permission>>;
 
 export type Scope = keyof typeof SCOPE_PERMISSIONS;

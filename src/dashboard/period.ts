@@ -30,16 +30,26 @@ export type PagePeriod = {
 };
 
 export const SPAN_QUERY = {
-  from: Type.Optional(Type.String({ maxLength: 40 })),
-  to: Type.Optional(Type.String({ maxLength: 40 })),
+  from: Type.Optional(Type.String({ maxLength: 40, description: 'The start, with a time zone.' })),
+  to: Type.Optional(Type.String({ maxLength: 40, description: 'The end, with a time zone.' })),
 };
+
+/** Until when something is valid; read with `readFuture`. */
+export const UNTIL = Type.Optional(
+  Type.String({ maxLength: 40, description: 'When it ends, with a time zone.' }),
+);
 
 /** `days` wins over `month`, and both win over `from` and `to`. */
 export const PERIOD_QUERY = {
-  days: Type.Optional(oneOf(['1', '7', '30', '90'])),
-  month: Type.Optional(Type.String({ pattern: '^20[0-9]{2}-(0[1-9]|1[0-2])$' })),
+  days: Type.Optional(oneOf(['1', '7', '30', '90'], 'The last days, today included.')),
+  month: Type.Optional(
+    Type.String({
+      pattern: '^20[0-9]{2}-(0[1-9]|1[0-2])$',
+      description: 'A UTC month such as 2026-11.',
+    }),
+  ),
   ...SPAN_QUERY,
-  step: Type.Optional(oneOf(['hour', 'day'])),
+  step: Type.Optional(oneOf(['hour', 'day'], 'The length of a bucket.')),
 };
 
 type SpanQuery = Static<TObject<typeof SPAN_QUERY>>;

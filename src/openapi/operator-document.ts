@@ -9,7 +9,7 @@ import {
   type Route,
   scopedRoutes,
 } from '../dashboard/edge/route.ts';
-import { named } from '../dashboard/records/schema.ts';
+import { named, nothing } from '../dashboard/records/schema.ts';
 import {
   errorAnswer,
   hoisted,
@@ -20,17 +20,23 @@ import {
 } from './schemas.ts';
 
 /** What every route may answer. */
-const COMMON_CODES = [
+export const COMMON_CODES: readonly string[] = [
   ...['invalid_request', 'invalid_operator_token', 'scope_required', 'role_not_permitted'],
   ...['too_many_attempts', 'internal_error', 'unavailable'],
 ];
 
-const BODY_CODES = ['payload_too_large', 'unsupported_media_type'];
+/** Beside those, every route with a body. */
+export const BODY_CODES = ['payload_too_large', 'unsupported_media_type'];
 
 /** What the id of a path is, and the error where there is none. */
 const COLLECTIONS: Readonly<Record<string, readonly [text: string, code: string]>> = {
   accounts: ['The id or the e-mail address of an account.', 'account_not_found'],
   keys: ['The id of a key.', 'key_not_found'],
+  codes: ['The id of a code.', 'code_not_found'],
+  invites: ['The id of an invitation.', 'invite_not_found'],
+  models: ['The slug or an alias of a model.', 'model_not_found'],
+  upstreams: ['The id of an upstream.', 'upstream_not_found'],
+  alerts: ['The id of an alert.', 'alert_not_found'],
 };
 
 const error = named('Error', {
@@ -75,7 +81,7 @@ export function createOperatorDocument(options: {
       title: 'Tollgate operators’ API',
       version: options.version,
       description:
-        'Accounts, keys, credits, usage and prices for programs of the operator, on the listener of the console.',
+        'What operators do in the console, for their programs, on the listener of the console.',
     },
     servers: [{ url: '/operator/api/v1' }],
     security: [{ bearer: [] }],
@@ -116,7 +122,7 @@ function operationOf(
     security: [{ bearer: [scope] }],
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(fields === undefined ? {} : requestBody(fields, {}, example)),
-    responses: { 200: answerOf(answer), ...errorAnswers(all) },
+    responses: { ...success(answer), ...errorAnswers(all) },
   };
 }
 
@@ -141,6 +147,11 @@ function queryParameters(query: TObject | undefined): readonly JsonRecord[] {
   return Object.entries(query?.properties ?? {}).map(([name, { description, ...schema }]) => ({
     ...{ name, in: 'query', required: false, description, schema },
   }));
+}
+
+function success(answer: TSchema): JsonRecord {
+  if (answer !== nothing) return { 200: answerOf(answer) };
+  return { 204: { description: 'Done.', headers: HEADERS } };
 }
 
 function answerOf(schema: TSchema): JsonRecord {

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { OPERATOR_REFERENCE_PAGE, operatorReference } from '../../scripts/reference.ts';
+import { OPERATOR_PAGES, operatorReference } from '../../scripts/reference.ts';
 import { SCOPES } from '../../src/core/operator-scope.ts';
 import { scopedRoutes } from '../../src/dashboard/edge/route.ts';
 import { operatorRoutes } from '../../src/dashboard/operator/routes.ts';
@@ -82,6 +82,10 @@ test('every reference leads to a component, and every component is referred to',
   );
 });
 
-test('the reference page is what `bun run reference` writes', () => {
-  expect(read(OPERATOR_REFERENCE_PAGE)).toBe(operatorReference());
+test('the reference pages are what `bun run reference` writes, and have every route', () => {
+  const texts = OPERATOR_PAGES.map((page) => read(page));
+  expect(texts).toEqual(OPERATOR_PAGES.map(operatorReference));
+  const titles = routes.map(({ method, path }) => `## ${method} ${path.replace(':id', '{id}')}`);
+  const lines = new Set(texts.flatMap((text) => text.split('\n')));
+  expect(titles.filter((title) => !lines.has(title))).toEqual([]);
 });

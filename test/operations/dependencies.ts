@@ -29,7 +29,7 @@ export function createParts(
 
 /** Every event of the trail in the order in which they were written, without its random ids. */
 export async function readTrail({ db }: Database) {
-  return (await db.select().from(auditEvents).all()).map(
+  return (await db.select().from(auditEvents).orderBy(auditEvents.id).all()).map(
     ({ id: _id, operationId: _operationId, detail, ...event }) => ({
       ...event,
       detail: JSON.parse(detail) as Record<string, unknown>,

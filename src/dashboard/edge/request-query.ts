@@ -10,23 +10,35 @@ import { oneOf } from './route.ts';
  * Matched exactly as sent in the request. Its 256 characters are code points, and this length counts
  * UTF-16 units.
  */
-export const END_USER = Type.Optional(Type.String({ minLength: 1, maxLength: 512 }));
+export const END_USER = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: 512,
+    description: 'The end user, as the client sent it.',
+  }),
+);
 
-const MODEL = Type.Optional(Type.String({ minLength: 1, maxLength: 200 }));
+const model = (description: string) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength: 200, description }));
 
 export const REQUEST_QUERY = {
-  /** The model that served or the requested one. */
-  model: MODEL,
-  /** Exactly the model that served (if none did, the requested one), and the requested one. */
-  served: MODEL,
-  requested: MODEL,
-  key: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+  model: model('The model that served or the requested one.'),
+  served: model('The model that served; if none did, the requested one.'),
+  requested: model('The requested model.'),
+  key: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'The id of a key.' })),
   outcome: Type.Optional(
-    oneOf(['completed', 'stopped_balance', 'client_cancelled', 'failed', 'ended', 'refused']),
+    oneOf(
+      ['completed', 'stopped_balance', 'client_cancelled', 'failed', 'ended', 'refused'],
+      'How it ended.',
+    ),
   ),
-  /** As the client received it: one status, or a class such as `4xx`. */
-  status: Type.Optional(Type.String({ pattern: '^([245]xx|[2-5]\\d\\d)$' })),
-  code: Type.Optional(oneOf(Object.keys(ERRORS) as ErrorCode[])),
+  status: Type.Optional(
+    Type.String({
+      pattern: '^([245]xx|[2-5]\\d\\d)$',
+      description: 'As the client received it: one status, or a class such as `4xx`.',
+    }),
+  ),
+  code: Type.Optional(oneOf(Object.keys(ERRORS) as ErrorCode[], 'The error that it got.')),
   end_user: END_USER,
   ...SPAN_QUERY,
 };

@@ -20,26 +20,21 @@ import type { SortedPage } from '../../store/keyset.ts';
 import { createExports } from '../customer/exports.ts';
 import { CSV_TYPE, csvCell } from '../customer/requests-csv.ts';
 import { type List, sortedList, sortedQuery, wholeList } from '../edge/page.ts';
-import {
-  type OperatorRoutes,
-  oneOf,
-  scopedRoute,
-  sessionRoute,
-  stepUpRoute,
-  viewRoute,
-} from '../edge/route.ts';
+import { type OperatorRoutes, oneOf, scopedRoute, sessionRoute, viewRoute } from '../edge/route.ts';
 import {
   type AccountDetailRecord,
+  accountAnswer,
   accountDetailAnswer,
   accountListAnswer,
   createdAccountAnswer,
   type ListedAccountRecord,
-  type OperatorAccountRecord,
   type PlanRecord,
 } from '../records/operator-account.ts';
 import { type PeopleDependencies, partsOf } from './dependencies.ts';
 
 const STANDINGS = ['active', 'suspended', 'pending_deletion'] as const;
+
+const PLAN = Type.String({ maxLength: 100, description: 'The slug of a plan.' });
 
 const ACCOUNT_FILTER = {
   text: Type.Optional(
@@ -48,7 +43,7 @@ const ACCOUNT_FILTER = {
       description: 'A part of the e-mail address, or the beginning of an id.',
     }),
   ),
-  plan: Type.Optional(Type.String({ maxLength: 100, description: 'The slug of a plan.' })),
+  plan: Type.Optional(PLAN),
   standing: Type.Optional(oneOf([...STANDINGS, 'blocked'], 'A block hides any other standing.')),
   verified: Type.Optional(oneOf(['yes', 'no'], 'Whether the e-mail address is verified.')),
 };
@@ -110,7 +105,7 @@ export function accountRoutes(dependencies: PeopleDependencies): OperatorRoutes 
           maxLength: 300,
           description: 'The e-mail address, which no other account has.',
         }),
-        plan: Type.String({ maxLength: 100, description: 'The slug of a plan.' }),
+        plan: PLAN,
         email_verified: Type.Optional(
           Type.Boolean({ description: 'Whether the address counts as verified. Default: false.' }),
         ),
@@ -138,35 +133,53 @@ export function accountRoutes(dependencies: PeopleDependencies): OperatorRoutes 
       handle: async ({ param }) => detail(dependencies, (await accounts.find(param('id'))).id),
     }),
     // A plan change can remove models and limits as well as add them.
-    stepUpRoute({
+    scopedRoute({
       method: 'POST',
       path: '/accounts/:id/plan',
-      permission: 'accounts.manage',
-      body: { plan: Type.String({ maxLength: 100 }) },
-      async handle({ param, body, actor }): Promise<OperatorAccountRecord> {
-        const { id } = await accounts.changePlan(param('id'), body.plan, actor);
+      name: 'change_plan',
+      scope: 'accounts:manage',
+      summary: 'Moves an account to another plan.',
+      body: { plan: PLAN },
+      answer: accountAnswer,
+      codes: ['unknown_plan'],
+      example: { plan: 'pro' },
+      async handle({ param, body, actor }) {
+        const { id } = await accounts.find(param('id'));
+        await accounts.changePlan(id, body.plan, actor);
         return readAccount(parts, id);
       },
     }),
-    sessionRoute({
+    scopedRoute({
       method: 'POST',
       path: '/accounts/:id/verify',
-      permission: 'accounts.manage',
-      async handle({ param, actor }): Promise<OperatorAccountRecord> {
-        const { id } = await accounts.verifyEmail(param('id'), actor);
+      access: 'session',
+      name: 'verify_account',
+      scope: 'accounts:manage',
+      summary: 'Marks the e-mail address of an account as verified.',
+      answer: accountAnswer,
+      async handle({ param, actor }) {
+        const { id } = await accounts.find(param('id'));
+        await accounts.verifyEmail(id, actor);
         return readAccount(parts, id);
       },
     }),
-    stepUpRoute({
+    scopedRoute({
       method: 'POST',
       path: '/accounts/:id/standing',
-      permission: 'accounts.manage',
+      name: 'change_standing',
+      scope: 'accounts:manage',
+      summary: 'Suspends an account, marks it for deletion, or makes it active again.',
       body: {
-        standing: oneOf(STANDINGS),
-        reason: Type.Optional(Type.String({ maxLength: 1_000 })),
+        standing: oneOf(STANDINGS, 'The new standing.'),
+        reason: Type.Optional(
+          Type.String({ maxLength: 1_000, description: 'Kept in the audit trail.' }),
+        ),
       },
-      async handle({ param, body: { standing, reason }, actor }): Promise<OperatorAccountRecord> {
-        const { id } = await accounts.get(param('id'));
+      answer: accountAnswer,
+      codes: ['invalid_reason'],
+      example: { standing: 'suspended', reason: 'chargeback' },
+      async handle({ param, body: { standing, reason }, actor }) {
+        const { id } = await accounts.find(param('id'));
         await changeStanding(parts, id, standing, actor, reason);
         return readAccount(parts, id);
       },

@@ -18,8 +18,8 @@ import {
 import { movedRecord, moveMoney, movementRecord } from '../../operations/movements.ts';
 import { DashboardError } from '../edge/error.ts';
 import { type List, numberedList, PAGE_QUERY } from '../edge/page.ts';
-import { type OperatorRoutes, oneOf, stepUpRoute, viewRoute } from '../edge/route.ts';
-import type { MovedRecord, MovementRecord } from '../records/operator-account.ts';
+import { type OperatorRoutes, oneOf, scopedRoute, stepUpRoute, viewRoute } from '../edge/route.ts';
+import { type MovedRecord, movementListAnswer } from '../records/operator-account.ts';
 import type { ApprovalRecord, CreatedCodesRecord } from '../records/operator-lists.ts';
 import { changeOf, type PeopleDependencies, partsOf } from './dependencies.ts';
 
@@ -95,11 +95,16 @@ export function approverOf(
 export function movementRoutes(dependencies: PeopleDependencies): OperatorRoutes {
   const parts = partsOf(dependencies);
   return [
-    viewRoute({
+    scopedRoute({
+      method: 'GET',
       path: '/accounts/:id/movements',
+      name: 'list_movements',
+      scope: 'money:read',
+      summary: 'Lists credits, grants, corrections and redeemed codes of an account, newest first.',
       query: PAGE_QUERY,
-      async handle({ param, query }): Promise<List<MovementRecord>> {
-        const { id } = await parts.accounts.get(param('id'));
+      answer: movementListAnswer,
+      async handle({ param, query }) {
+        const { id } = await parts.accounts.find(param('id'));
         return numberedList(
           query,
           (page) => listMovements(parts.database.db, id, page),

@@ -8,21 +8,10 @@ import type { ApiKey } from '../../identity/key-record.ts';
 import { boundKeyRecord, createBoundKey, editKey } from '../../operations/key-bounds.ts';
 import { findKey, rotatedKeyRecord } from '../../operations/keys.ts';
 import { PAGE_QUERY } from '../edge/page.ts';
-import {
-  type OperatorRoutes,
-  oneOf,
-  scopedRoute,
-  sessionRoute,
-  stepUpRoute,
-} from '../edge/route.ts';
+import { type OperatorRoutes, oneOf, scopedRoute } from '../edge/route.ts';
 import { BOUNDS_BODY, listKeys, readBounds } from '../key-bounds.ts';
-import {
-  createdKeyAnswer,
-  keyAnswer,
-  keyListAnswer,
-  type RotatedKeyRecord,
-} from '../records/key.ts';
-import type { FoundKeyRecord } from '../records/operator-account.ts';
+import { createdKeyAnswer, keyAnswer, keyListAnswer, rotatedKeyAnswer } from '../records/key.ts';
+import { foundKeyAnswer } from '../records/operator-account.ts';
 import { type PeopleDependencies, partsOf } from './dependencies.ts';
 
 const BOUNDS_CODES = ['invalid_key_name', 'invalid_expiry', 'invalid_models', 'invalid_networks'];
@@ -57,13 +46,19 @@ export function keyRoutes(dependencies: PeopleDependencies): OperatorRoutes {
     });
 
   return [
-    sessionRoute({
+    scopedRoute({
       // Not GET: paths and queries appear in logs and browser histories.
       method: 'POST',
       path: '/keys/find',
-      permission: 'view',
-      body: { key: Type.String({ maxLength: 200 }) },
-      handle: async ({ body }): Promise<FoundKeyRecord> => findKey(parts, body.key),
+      access: 'session',
+      name: 'find_key',
+      scope: 'keys:read',
+      summary: 'Finds a key by its id or by the whole key, with its account.',
+      body: { key: Type.String({ maxLength: 200, description: 'The id of a key, or the key.' }) },
+      answer: foundKeyAnswer,
+      codes: ['key_not_found'],
+      example: { key: 'key_…' },
+      handle: ({ body }) => findKey(parts, body.key),
     }),
     scopedRoute({
       method: 'GET',
@@ -128,11 +123,15 @@ export function keyRoutes(dependencies: PeopleDependencies): OperatorRoutes {
       handle: async ({ param, body: { reason = 'operator' }, actor }) =>
         boundKeyRecord(parts, await keys.revoke(param('id'), reason, actor)),
     }),
-    stepUpRoute({
+    scopedRoute({
       method: 'POST',
       path: '/keys/:id/rotate',
-      permission: 'keys.manage',
-      handle: async ({ param, actor }): Promise<RotatedKeyRecord> =>
+      name: 'rotate_key',
+      scope: 'keys:write',
+      summary: 'Replaces a key at once by a new one, which is in no other answer.',
+      answer: rotatedKeyAnswer,
+      codes: ['key_not_active', 'key_limit_reached', 'key_creation_limit_reached'],
+      handle: async ({ param, actor }) =>
         rotatedKeyRecord(await keys.rotate(param('id'), actor), clock()),
     }),
   ];

@@ -1,8 +1,8 @@
 // Maintenance in the console: while on, every request is rejected with 503 and the message.
 
 import { Type } from '@sinclair/typebox';
-import { type OperatorRoutes, stepUpRoute, viewRoute } from '../edge/route.ts';
-import type { MaintenanceRecord } from '../records/operator-lists.ts';
+import { type OperatorRoutes, scopedRoute } from '../edge/route.ts';
+import { type MaintenanceRecord, maintenanceAnswer } from '../records/operator-lists.ts';
 import type { PeopleDependencies } from './dependencies.ts';
 
 export function maintenanceRoutes({ store: { settings } }: PeopleDependencies): OperatorRoutes {
@@ -11,16 +11,31 @@ export function maintenanceRoutes({ store: { settings } }: PeopleDependencies): 
     return { maintenance: on, message };
   };
   return [
-    viewRoute({ path: '/maintenance', handle: read }),
-    stepUpRoute({
+    scopedRoute({
+      method: 'GET',
+      path: '/maintenance',
+      name: 'get_maintenance',
+      scope: 'service:read',
+      summary: 'Returns whether maintenance is on.',
+      answer: maintenanceAnswer,
+      handle: read,
+    }),
+    scopedRoute({
       method: 'POST',
       path: '/maintenance',
-      permission: 'service.manage',
+      name: 'set_maintenance',
+      scope: 'service:write',
+      summary: 'Switches maintenance on or off. While it is on, every request gets 503.',
       body: {
-        maintenance: Type.Boolean(),
-        message: Type.Optional(Type.String({ maxLength: 1_000 })),
+        maintenance: Type.Boolean({ description: 'Whether it is on.' }),
+        message: Type.Optional(
+          Type.String({ maxLength: 1_000, description: 'The message to clients.' }),
+        ),
       },
-      async handle({ body: { maintenance: on, message }, actor }): Promise<MaintenanceRecord> {
+      answer: maintenanceAnswer,
+      codes: ['invalid_message'],
+      example: { maintenance: true, message: 'Back at 12:00 UTC.' },
+      async handle({ body: { maintenance: on, message }, actor }) {
         await settings.setMaintenance(message === undefined ? { on } : { on, message }, actor);
         return read();
       },

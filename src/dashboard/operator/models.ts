@@ -8,13 +8,15 @@ import { clearIncident, incidentRecord, setIncident } from '../../operations/inc
 import { operatorModelRecord } from '../../operations/operator-model.ts';
 import type { MachineDependencies } from '../dependencies.ts';
 import type { List } from '../edge/page.ts';
-import { type OperatorRoutes, stepUpRoute, viewRoute } from '../edge/route.ts';
+import { type OperatorRoutes, scopedRoute, viewRoute } from '../edge/route.ts';
 import { modelNames } from '../model-names.ts';
 import type { ModelNameRecord } from '../records/model.ts';
-import type { IncidentRecord, OperatorModelsRecord } from '../records/operator-catalog.ts';
+import { incidentAnswer, modelsAnswer } from '../records/operator-model.ts';
+import { nothing } from '../records/schema.ts';
 import { changeOf } from './dependencies.ts';
 
-const LIMIT = Type.Optional(Type.Integer({ minimum: 1, maximum: 999_999_999 }));
+const limit = (description: string) =>
+  Type.Optional(Type.Integer({ minimum: 1, maximum: 999_999_999, description }));
 const DAY_HOURS = 24;
 
 export function modelRoutes(dependencies: MachineDependencies): OperatorRoutes {
@@ -32,10 +34,15 @@ export function modelRoutes(dependencies: MachineDependencies): OperatorRoutes {
       path: '/model-names',
       handle: (): List<ModelNameRecord> => modelNames(catalog().models),
     }),
-    viewRoute({
+    scopedRoute({
+      method: 'GET',
       path: '/models',
       quiet: true,
-      async handle(): Promise<OperatorModelsRecord> {
+      name: 'list_models',
+      scope: 'service:read',
+      summary: 'Returns all models with their upstreams, prices, incidents and the last day.',
+      answer: modelsAnswer,
+      async handle() {
         const used = await lastDay('model');
         const requested = await lastDay('requested');
         const current = catalog();
@@ -56,17 +63,22 @@ export function modelRoutes(dependencies: MachineDependencies): OperatorRoutes {
         };
       },
     }),
-    stepUpRoute({
+    scopedRoute({
       method: 'PUT',
       path: '/models/:id/incident',
-      permission: 'service.manage',
+      name: 'set_incident',
+      scope: 'service:write',
+      summary: 'Lowers the limits of a model for all accounts during an incident.',
       body: {
-        requests_per_minute: LIMIT,
-        tokens_per_minute: LIMIT,
-        concurrent_requests: LIMIT,
-        reason: Type.String({ maxLength: 200 }),
+        requests_per_minute: limit('Requests per minute of an account.'),
+        tokens_per_minute: limit('Tokens per minute of an account.'),
+        concurrent_requests: limit('Requests of an account at the same time.'),
+        reason: Type.String({ maxLength: 200, description: 'Kept with the incident.' }),
       },
-      async handle({ param, body, actor }): Promise<IncidentRecord> {
+      answer: incidentAnswer,
+      codes: ['no_limits'],
+      example: { requests_per_minute: 10, reason: 'upstream is slow' },
+      async handle({ param, body, actor }) {
         const limits = {
           ...(body.requests_per_minute && { requestsPerMinute: body.requests_per_minute }),
           ...(body.tokens_per_minute && { tokensPerMinute: body.tokens_per_minute }),
@@ -78,11 +90,14 @@ export function modelRoutes(dependencies: MachineDependencies): OperatorRoutes {
         );
       },
     }),
-    stepUpRoute({
+    scopedRoute({
       method: 'DELETE',
       path: '/models/:id/incident',
-      permission: 'service.manage',
-      async handle({ param, actor }): Promise<void> {
+      name: 'clear_incident',
+      scope: 'service:write',
+      summary: 'Ends an incident of a model.',
+      answer: nothing,
+      async handle({ param, actor }) {
         await clearIncident(changeOf(dependencies, actor), catalog, param('id'));
       },
     }),

@@ -13,8 +13,9 @@ import { type AccountAmount, createTotals } from '../../ledger/totals.ts';
 import { amountRecord, figuresRecord, holdRecord } from '../../operations/figure-records.ts';
 import type { MachineDependencies } from '../dependencies.ts';
 import { wholeList } from '../edge/page.ts';
-import { type OperatorRoutes, viewRoute } from '../edge/route.ts';
+import { type OperatorRoutes, scopedRoute } from '../edge/route.ts';
 import { PERIOD_QUERY, type PeriodQuery, readPeriod } from '../period.ts';
+import { moneyAnswer, spendersAnswer } from '../records/operator-money.ts';
 
 const QUERY = { days: PERIOD_QUERY.days };
 const LISTED = 10;
@@ -28,14 +29,24 @@ export function moneyRoutes(dependencies: MachineDependencies): OperatorRoutes {
   const read = createMoneyReader(dependencies);
   const asked = new Map<string, { at: number; rows: Promise<readonly AccountAmount[]> }>();
   return [
-    viewRoute({
+    scopedRoute({
+      method: 'GET',
       path: '/money',
+      name: 'get_money',
+      scope: 'money:read',
+      summary: 'Returns balances, holds, revenue and losses of all accounts, and those by model.',
       query: QUERY,
+      answer: moneyAnswer,
       handle: ({ query: { days = '30' } }) => read(days),
     }),
-    viewRoute({
+    scopedRoute({
+      method: 'GET',
       path: '/money/spenders',
+      name: 'list_spenders',
+      scope: 'money:read',
+      summary: 'Lists the accounts that spent most.',
       query: QUERY,
+      answer: spendersAnswer,
       async handle({ query: { days = '30' } }) {
         const { usdPerMillion } = catalog();
         const rows = await spenders(days);
@@ -58,7 +69,7 @@ export function moneyRoutes(dependencies: MachineDependencies): OperatorRoutes {
 }
 
 /** Totals of the period, and of the one before until as much of it had passed. */
-export function createMoneyReader({ store, catalog, clock }: MachineDependencies) {
+function createMoneyReader({ store, catalog, clock }: MachineDependencies) {
   const totals = createTotals(store.database);
   const readSeries = createModelSeriesReader(store.database);
 

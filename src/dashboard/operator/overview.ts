@@ -6,10 +6,14 @@ import { acknowledgeAlert, alertRecord, listAlerts } from '../../operations/aler
 import type { MachineDependencies } from '../dependencies.ts';
 import { createFeeds } from '../edge/feed.ts';
 import { type List, wholeList } from '../edge/page.ts';
-import { type OperatorRoutes, sessionRoute, viewRoute } from '../edge/route.ts';
+import { type OperatorRoutes, scopedRoute, viewRoute } from '../edge/route.ts';
 import { readTime } from '../period.ts';
 import type { NodeRecord } from '../records/operator-node.ts';
-import type { AlertRecord, OperatorOverviewRecord } from '../records/operator-server.ts';
+import {
+  alertAnswer,
+  alertListAnswer,
+  type OperatorOverviewRecord,
+} from '../records/operator-server.ts';
 import { changeOf } from './dependencies.ts';
 import { machineReader } from './server.ts';
 
@@ -37,21 +41,36 @@ export function overviewRoutes(dependencies: MachineDependencies): OperatorRoute
 export function alertRoutes(dependencies: MachineDependencies): OperatorRoutes {
   const { store, machine } = dependencies;
   return [
-    viewRoute({
+    scopedRoute({
+      method: 'GET',
       path: '/alerts',
       quiet: true,
-      async handle(): Promise<List<AlertRecord>> {
+      name: 'list_alerts',
+      scope: 'alerts:read',
+      summary: 'Lists alerts of all nodes, newest first.',
+      answer: alertListAnswer,
+      async handle() {
         await machine.storeAlerts();
         return wholeList((await listAlerts(store.database)).map(alertRecord));
       },
     }),
-    sessionRoute({
+    scopedRoute({
       method: 'POST',
       path: '/alerts/:id/acknowledge',
-      permission: 'alerts.acknowledge',
-      /** `last_at` of the alert as it was shown. */
-      body: { last_at: Type.String({ maxLength: 40 }) },
-      async handle({ param, body, actor }): Promise<AlertRecord> {
+      access: 'session',
+      name: 'acknowledge_alert',
+      scope: 'alerts:write',
+      summary: 'Acknowledges an alert unless it was raised again.',
+      body: {
+        last_at: Type.String({
+          maxLength: 40,
+          description: '`last_at` of the alert as it was read.',
+        }),
+      },
+      answer: alertAnswer,
+      codes: ['alert_raised_again'],
+      example: { last_at: '2026-11-29T12:00:00.000Z' },
+      async handle({ param, body, actor }) {
         const lastAt = readTime(body.last_at, 'last_at', 'body');
         return alertRecord(
           await acknowledgeAlert(changeOf(dependencies, actor), param('id'), lastAt),

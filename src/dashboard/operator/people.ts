@@ -8,13 +8,21 @@ import { inviteRecord, operatorRecord } from '../../operations/people.ts';
 import type { ConsoleDependencies } from '../dependencies.ts';
 import { DashboardError, notFound } from '../edge/error.ts';
 import { type List, numberedList, PAGE_QUERY, wholeList } from '../edge/page.ts';
-import { type OperatorRoutes, oneOf, type Route, stepUpRoute, viewRoute } from '../edge/route.ts';
-import { readFuture } from '../period.ts';
-import type {
-  CreatedInviteRecord,
-  InviteRecord,
-  OperatorLinkRecord,
-  OperatorRecord,
+import {
+  type OperatorRoutes,
+  oneOf,
+  type Route,
+  scopedRoute,
+  stepUpRoute,
+  viewRoute,
+} from '../edge/route.ts';
+import { readFuture, UNTIL } from '../period.ts';
+import {
+  createdInviteAnswer,
+  inviteAnswer,
+  inviteListAnswer,
+  type OperatorLinkRecord,
+  type OperatorRecord,
 } from '../records/operator-people.ts';
 
 type Dependencies = Pick<ConsoleDependencies, 'signIn' | 'store' | 'clock'>;
@@ -28,10 +36,15 @@ export function peopleRoutes(dependencies: Dependencies): OperatorRoutes {
 function inviteRoutes({ signIn, clock }: Dependencies): OperatorRoutes {
   const { invites, links } = signIn;
   return [
-    viewRoute({
+    scopedRoute({
+      method: 'GET',
       path: '/invites',
+      name: 'list_invites',
+      scope: 'invites:read',
+      summary: 'Lists invitations without their links, newest first.',
       query: PAGE_QUERY,
-      handle: ({ query }): Promise<List<InviteRecord>> =>
+      answer: inviteListAnswer,
+      handle: ({ query }) =>
         numberedList(
           query,
           ({ limit, before }) => invites.page(limit, before),
@@ -39,22 +52,33 @@ function inviteRoutes({ signIn, clock }: Dependencies): OperatorRoutes {
           ({ number }) => number,
         ),
     }),
-    stepUpRoute({
+    scopedRoute({
       method: 'POST',
       path: '/invites',
-      permission: 'accounts.manage',
-      body: { email: Type.Optional(EMAIL), expires_at: Type.Optional(Type.String()) },
-      async handle({ body: { email, expires_at: text }, actor }): Promise<CreatedInviteRecord> {
+      name: 'create_invite',
+      scope: 'invites:write',
+      summary: 'Creates an invitation, whose link is in no other answer.',
+      body: {
+        email: Type.Optional({ ...EMAIL, description: 'The only address that may use it.' }),
+        expires_at: UNTIL,
+      },
+      answer: createdInviteAnswer,
+      codes: ['invalid_email', 'email_taken', 'invalid_expiry'],
+      example: { email: 'eve@example.com' },
+      async handle({ body: { email, expires_at: text }, actor }) {
         const expiresAt = readFuture(text, clock());
         const { invite, token } = await invites.create({ email, expiresAt }, actor);
         return { ...inviteRecord(invite, clock()), link: links.invite(token) };
       },
     }),
-    stepUpRoute({
+    scopedRoute({
       method: 'POST',
       path: '/invites/:id/revoke',
-      permission: 'accounts.manage',
-      handle: async ({ param, actor }): Promise<InviteRecord> =>
+      name: 'revoke_invite',
+      scope: 'invites:write',
+      summary: 'Ends an invitation that was not used.',
+      answer: inviteAnswer,
+      handle: async ({ param, actor }) =>
         inviteRecord(await invites.revoke(param('id'), actor), clock()),
     }),
   ];

@@ -13,20 +13,27 @@ import { createFeeds } from '../edge/feed.ts';
 import { type List, logList, PAGE_QUERY, readLogPlace, readPage } from '../edge/page.ts';
 import { logEntryRecord } from '../edge/problem.ts';
 import { REQUEST_QUERY, readRequestFilter } from '../edge/request-query.ts';
-import { type OperatorRoutes, viewRoute } from '../edge/route.ts';
-import type {
-  LoggedRequestRecord,
-  NewestRequestRecord,
-  OperatorRefusalRecord,
-  OperatorRequestRecord,
+import { type OperatorRoutes, scopedRoute, viewRoute } from '../edge/route.ts';
+import {
+  type LoggedRequestRecord,
+  type NewestRequestRecord,
+  type OperatorRefusalRecord,
+  type OperatorRequestRecord,
+  requestListAnswer,
 } from '../records/operator-request.ts';
 import type { PeopleDependencies } from './dependencies.ts';
 
 const QUERY = {
   ...REQUEST_QUERY,
-  /** An account's id; `none`: refused requests without one. */
-  account: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
-  upstream: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+  account: Type.Optional(
+    Type.String({
+      ...{ minLength: 1, maxLength: 64 },
+      description: 'The id of an account; `none`: refused requests without one.',
+    }),
+  ),
+  upstream: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 64, description: 'The id of an upstream.' }),
+  ),
 };
 
 export function requestRoutes(dependencies: PeopleDependencies): OperatorRoutes {
@@ -55,10 +62,15 @@ export function requestRoutes(dependencies: PeopleDependencies): OperatorRoutes 
   }
 
   return [
-    viewRoute({
+    scopedRoute({
+      method: 'GET',
       path: '/requests',
+      name: 'list_requests',
+      scope: 'requests:read',
+      summary: 'Lists requests of all accounts that match all filters, newest first.',
       query: { ...PAGE_QUERY, ...QUERY },
-      async handle({ query }): Promise<List<LoggedRequestRecord>> {
+      answer: requestListAnswer,
+      async handle({ query }) {
         const page = readPage(query);
         const read = createRequestLog(lists, await accountOf(query));
         return shown(
@@ -76,12 +88,17 @@ export function requestRoutes(dependencies: PeopleDependencies): OperatorRoutes 
       // The feed limit is per operator; the data is the same for all.
       handle: (call) => feeds.open(call, { key: call.who.userId, start: () => readNewest }),
     }),
-    viewRoute({
+    scopedRoute({
+      method: 'GET',
       path: '/accounts/:id/requests',
+      name: 'list_account_requests',
+      scope: 'requests:read',
+      summary: 'Lists the requests of an account, newest first.',
       query: PAGE_QUERY,
-      async handle({ param, query }): Promise<List<LoggedRequestRecord>> {
+      answer: requestListAnswer,
+      async handle({ param, query }) {
         const page = readPage(query);
-        const { id } = await store.accounts.get(param('id'));
+        const { id } = await store.accounts.find(param('id'));
         return shown(await createRequestLog(lists, id)({}, page.limit, readLogPlace(page)));
       },
     }),

@@ -3,19 +3,29 @@
 import { isoTime } from '../../core/calendar.ts';
 import type { MachineDependencies } from '../dependencies.ts';
 import { DashboardError } from '../edge/error.ts';
-import { type OperatorRoutes, stepUpRoute, viewRoute } from '../edge/route.ts';
+import { type OperatorRoutes, scopedRoute } from '../edge/route.ts';
+import { auditStateAnswer } from '../records/operator-server.ts';
 
 export function selfAuditRoutes({ machine }: MachineDependencies): OperatorRoutes {
   return [
-    viewRoute({
+    scopedRoute({
+      method: 'GET',
       path: '/self-audit',
       quiet: true,
+      name: 'get_ledger_audit',
+      scope: 'audit:read',
+      summary: 'Returns the last audit of the ledger with its differences.',
+      answer: auditStateAnswer,
       handle: () => auditStateRecord(machine.audit.state()),
     }),
-    stepUpRoute({
+    scopedRoute({
       method: 'POST',
       path: '/self-audit/run',
-      permission: 'audit.run',
+      name: 'run_ledger_audit',
+      scope: 'audit:run',
+      summary: 'Starts an audit of the ledger.',
+      answer: auditStateAnswer,
+      codes: ['conflict'],
       handle() {
         if (!machine.audit.run()) {
           throw new DashboardError('conflict', 'An audit is already running. Wait for its result.');

@@ -4,23 +4,30 @@ import { Type } from '@sinclair/typebox';
 import { createSpeedReader } from '../../ledger/series/speeds.ts';
 import type { MachineDependencies } from '../dependencies.ts';
 import { notFound } from '../edge/error.ts';
-import { type OperatorRoutes, viewRoute } from '../edge/route.ts';
+import { type OperatorRoutes, scopedRoute } from '../edge/route.ts';
 import { PERIOD_QUERY, readPeriod } from '../period.ts';
-import type { SpeedsRecord } from '../records/speeds.ts';
+import { speedsAnswer } from '../records/speeds.ts';
 import { speedsRecord } from '../speeds.ts';
 
 export function speedRoutes(dependencies: MachineDependencies): OperatorRoutes {
   const { store, catalog, clock } = dependencies;
   const readSpeeds = createSpeedReader(store.database);
   return [
-    viewRoute({
+    scopedRoute({
+      method: 'GET',
       path: '/upstreams/:id/speeds',
       quiet: true,
+      name: 'get_upstream_speeds',
+      scope: 'service:read',
+      summary: 'Returns how fast an upstream was and how it failed. Give days, a month, or a span.',
       query: {
         ...PERIOD_QUERY,
-        model: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+        model: Type.Optional(
+          Type.String({ minLength: 1, maxLength: 64, description: 'The slug of one model.' }),
+        ),
       },
-      async handle({ param, query }): Promise<SpeedsRecord> {
+      answer: speedsAnswer,
+      async handle({ param, query }) {
         if (!catalog().upstreams.has(param('id'))) throw notFound('upstream');
         const period = readPeriod(query, clock());
         const { edges } = period;
@@ -28,11 +35,16 @@ export function speedRoutes(dependencies: MachineDependencies): OperatorRoutes {
         return speedsRecord(period, await readSpeeds({ subject, edges, model: query.model }));
       },
     }),
-    viewRoute({
+    scopedRoute({
+      method: 'GET',
       path: '/models/:id/speeds',
       quiet: true,
+      name: 'get_model_speeds',
+      scope: 'service:read',
+      summary: 'Returns how fast a model was and how it failed. Give days, a month, or a span.',
       query: PERIOD_QUERY,
-      async handle({ param, query }): Promise<SpeedsRecord> {
+      answer: speedsAnswer,
+      async handle({ param, query }) {
         const model = catalog().resolve(param('id'))?.slug;
         if (model === undefined) throw notFound('model');
         const period = readPeriod(query, clock());

@@ -16,11 +16,17 @@ import {
 } from '../../operations/upstreams.ts';
 import type { MachineDependencies } from '../dependencies.ts';
 import { notFound } from '../edge/error.ts';
-import { type OperatorRoutes, stepUpRoute, viewRoute } from '../edge/route.ts';
+import { type OperatorRoutes, scopedRoute } from '../edge/route.ts';
+import { upstreamDetailAnswer, upstreamsAnswer } from '../records/operator-server.ts';
+import { nothing } from '../records/schema.ts';
 import { changeOf } from './dependencies.ts';
 
 const MINUTES = 60;
-const PLACE = { model: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })) };
+const PLACE = {
+  model: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 64, description: 'Only this model there.' }),
+  ),
+};
 
 type Disabled = Awaited<ReturnType<typeof disabledPlaces>>;
 
@@ -39,18 +45,28 @@ export function upstreamRoutes(dependencies: MachineDependencies): OperatorRoute
   const minutesOf = (id: string) => activity.upstreamMinutes(id, MINUTES);
 
   return [
-    viewRoute({
+    scopedRoute({
+      method: 'GET',
       path: '/upstreams',
       quiet: true,
+      name: 'list_upstreams',
+      scope: 'service:read',
+      summary: 'Returns all upstreams with their health.',
+      answer: upstreamsAnswer,
       async handle() {
         const { records, disabled } = await read();
         const forgotten = disabled.filter(({ known }) => !known).map(placeRecord);
         return { upstreams: records, forgotten };
       },
     }),
-    viewRoute({
+    scopedRoute({
+      method: 'GET',
       path: '/upstreams/:id',
       quiet: true,
+      name: 'get_upstream',
+      scope: 'service:read',
+      summary: 'Returns an upstream with its last hour and its latest failures.',
+      answer: upstreamDetailAnswer,
       async handle({ param }) {
         const record = (await read()).records.find(({ id }) => id === param('id'));
         if (record === undefined) throw notFound('upstream');
@@ -63,33 +79,49 @@ export function upstreamRoutes(dependencies: MachineDependencies): OperatorRoute
         );
       },
     }),
-    stepUpRoute({
+    scopedRoute({
       method: 'POST',
       path: '/upstreams/:id/disable',
-      permission: 'service.manage',
-      body: { ...PLACE, reason: Type.String({ maxLength: 200 }) },
-      async handle({ param, body: { model, reason }, actor }): Promise<void> {
+      name: 'disable_upstream',
+      scope: 'service:write',
+      summary: 'Takes an upstream out of service, wholly or for one model.',
+      body: {
+        ...PLACE,
+        reason: Type.String({ maxLength: 200, description: 'Shown to operators.' }),
+      },
+      answer: nothing,
+      codes: ['model_not_found', 'invalid_reason'],
+      example: { reason: 'maintenance there' },
+      async handle({ param, body: { model, reason }, actor }) {
         const place = { upstream: param('id'), model };
         await disablePlace(changeOf(dependencies, actor), catalog(), place, reason);
       },
     }),
-    stepUpRoute({
+    scopedRoute({
       method: 'POST',
       path: '/upstreams/:id/enable',
-      permission: 'service.manage',
+      name: 'enable_upstream',
+      scope: 'service:write',
+      summary: 'Puts an upstream back into service.',
       body: PLACE,
-      async handle({ param, body: { model }, actor }): Promise<void> {
+      answer: nothing,
+      codes: ['model_not_found'],
+      example: { model: 'demo-chat' },
+      async handle({ param, body: { model }, actor }) {
         await enablePlace(changeOf(dependencies, actor), catalog(), {
           upstream: param('id'),
           model,
         });
       },
     }),
-    stepUpRoute({
+    scopedRoute({
       method: 'POST',
       path: '/upstreams/:id/reset',
-      permission: 'service.manage',
-      async handle({ param, actor }): Promise<void> {
+      name: 'reset_upstream',
+      scope: 'service:write',
+      summary: 'Forgets the failures of an upstream that was repaired.',
+      answer: nothing,
+      async handle({ param, actor }) {
         await resetUpstream(changeOf(dependencies, actor), catalog(), param('id'));
       },
     }),
@@ -97,7 +129,7 @@ export function upstreamRoutes(dependencies: MachineDependencies): OperatorRoute
 }
 
 /** With the last hour, minute by minute, the latest failures, and what it said of them. */
-export function upstreamDetail(
+function upstreamDetail(
   record: ReturnType<typeof upstreamRecord>,
   minutes: readonly UpstreamMinute[],
   failures: ReturnType<MachineDependencies['machine']['activity']['failures']>,
@@ -123,7 +155,7 @@ export function upstreamDetail(
   };
 }
 
-export function upstreamRecord(
+function upstreamRecord(
   catalog: Catalog,
   state: UpstreamState,
   disabled: Disabled,

@@ -1,11 +1,12 @@
 // One request in the account's list, and the list's filters.
 
+import { type Static, Type } from '@sinclair/typebox';
 import type { RequestProblem } from '../../core/advice.ts';
 import type { customerExplanation } from '../../operations/customer-explanation.ts';
 import type { refusedRecord } from '../../operations/requests.ts';
 import type { List } from '../edge/page.ts';
-import type { logEntryRecord } from '../edge/problem.ts';
 import type { KeyRecord } from './key.ts';
+import { count, decimal, instant, nullable, text } from './schema.ts';
 
 type RequestOutcomeRecord =
   | 'completed'
@@ -18,7 +19,35 @@ type RequestOutcomeRecord =
 export type ProblemRecord = RequestProblem;
 
 /** What the lists of customers and operators show alike. */
-export type LogEntryRecord = ReturnType<typeof logEntryRecord>;
+export const logEntry = Type.Object({
+  /** As the client received it; null if it left before, or if the connection broke. */
+  status: nullable(count),
+  /** Null unless the request failed or was refused. */
+  problem: Type.Unsafe<RequestProblem | null>(
+    nullable(
+      Type.Object({
+        status: nullable(count),
+        code: nullable(text),
+        reason: text,
+        message: text,
+        what_to_do: text,
+      }),
+    ),
+  ),
+  started_at: instant,
+  duration_ms: Type.Integer(),
+  key_id: nullable(text),
+  model_served: nullable(text),
+  /** Above 1 for equal refused requests of one minute. */
+  count,
+  input_tokens: count,
+  output_tokens: count,
+  debited: decimal,
+  debited_usd: decimal,
+  end_user: nullable(text),
+});
+
+export type LogEntryRecord = Static<typeof logEntry>;
 
 export type RequestRecord = LogEntryRecord & {
   readonly id: string;

@@ -2,7 +2,6 @@
 
 import { type Static, Type } from '@sinclair/typebox';
 import type { KeyListState } from '../../identity/key-list.ts';
-import type { rotatedKeyRecord } from '../../operations/keys.ts';
 import type { KeyRevocation } from '../../store/tables.ts';
 import type { List } from '../edge/page.ts';
 import type { ModelNameRecord } from './model.ts';
@@ -91,7 +90,17 @@ export type KeySummaryRecord = {
   };
 };
 
-export type RotatedKeyRecord = ReturnType<typeof rotatedKeyRecord>;
+const { budget: _budget, ...facts } = keyAnswer.properties;
+
+/** Without the budget, which both keys share. */
+export const plainKey = Type.Object(facts);
+
+export const rotatedKeyAnswer = named('RotatedApiKey', {
+  replaced: plainKey,
+  created: Type.Object({ ...facts, key: createdKeyAnswer.properties.key }),
+});
+
+export type RotatedKeyRecord = Static<typeof rotatedKeyAnswer>;
 
 /** The connection settings for snippets. */
 export type ConnectionRecord = {

@@ -1,9 +1,9 @@
 // Accounts for operators: lists, details, and the responses of actions.
 
 import { type Static, Type } from '@sinclair/typebox';
-import type { findKey } from '../../operations/keys.ts';
 import type { movedRecord, movementRecord } from '../../operations/movements.ts';
 import { balance, limitUsage } from './account.ts';
+import { plainKey } from './key.ts';
 import { approvalAnswer, OVER } from './operator-lists.ts';
 import { count, decimal, instant, list, named, nullable, oneOf, text } from './schema.ts';
 
@@ -48,6 +48,9 @@ export type ListedAccountRecord = Static<typeof listedAccount>;
 
 export const accountListAnswer = list('AccountList', listedAccount);
 
+/** Null if not blocked. */
+const block = nullable(Type.Object({ reason: text, expires_at: nullable(instant) }));
+
 export const accountDetailAnswer = named('AccountDetail', {
   ...accountAnswer.properties,
   /** Null if the plan is missing in the catalog: requests are rejected until it is restored. */
@@ -61,8 +64,7 @@ export const accountDetailAnswer = named('AccountDetail', {
     }),
   ),
   usage: nullable(limitUsage),
-  /** Null if not blocked. */
-  block: nullable(Type.Object({ reason: text, expires_at: nullable(instant) })),
+  block,
   /** The owner's sign-in; null if no user has signed up with the address. */
   owner: nullable(Type.Object({ two_factor: Type.Boolean(), signed_up_at: instant })),
   /** When the owner requested deletion and when it becomes final; null without a request. */
@@ -122,9 +124,29 @@ export type PlanRecord = { readonly slug: string; readonly name: string };
 /** A ledger entry without a request. */
 export type MovementRecord = ReturnType<typeof movementRecord>;
 
+export const movementListAnswer = list(
+  'MovementList',
+  named('Movement', {
+    sequence: count,
+    transfer_id: text,
+    kind: Type.Unsafe<MovementRecord['kind']>(text),
+    amount: decimal,
+    at: instant,
+    reason: Type.Unsafe<MovementRecord['reason']>(nullable(text)),
+    /** Behind it. */
+    balance: decimal,
+  }),
+);
+
 export type MovedRecord = ReturnType<typeof movedRecord> & {
   readonly account: OperatorAccountRecord;
 };
 
 /** A found key with its owner. */
-export type FoundKeyRecord = Awaited<ReturnType<typeof findKey>>;
+export const foundKeyAnswer = named('FoundApiKey', {
+  key: plainKey,
+  account: accountAnswer,
+  block,
+});
+
+export type FoundKeyRecord = Static<typeof foundKeyAnswer>;

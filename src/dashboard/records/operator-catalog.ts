@@ -1,15 +1,11 @@
 // The console's records about models, prices, the catalog, and totals of all accounts.
 
 import type { PriceDraft } from '../../catalog/price-draft.ts';
-import type { amountRecord, figuresRecord } from '../../operations/figure-records.ts';
-import type { incidentRecord } from '../../operations/incidents.ts';
-import type { operatorModelRecord } from '../../operations/operator-model.ts';
 import type { previewRecord } from '../../operations/price-preview.ts';
 import type { priceSheet } from '../../operations/price-sheet.ts';
 import type { publishPrices } from '../../operations/publish-prices.ts';
 import type { catalogRecord, checkRecord } from '../operator/catalog.ts';
 import type { catalogFileRecord } from '../operator/catalog-file.ts';
-import type { createMoneyReader } from '../operator/money.ts';
 
 export type ModelPricesRecord = ReturnType<typeof priceSheet>['models'][number];
 
@@ -54,22 +50,6 @@ export type PublishedRecord = Awaited<ReturnType<typeof publishPrices>> & {
   readonly problems: readonly string[];
 };
 
-export type IncidentRecord = ReturnType<typeof incidentRecord>;
-
-export type OperatorModelRecord = ReturnType<typeof operatorModelRecord>;
-
-/** Incidents of models no longer in the catalog are in `forgotten`. */
-export type OperatorModelsRecord = {
-  readonly models: readonly OperatorModelRecord[];
-  readonly forgotten: readonly IncidentRecord[];
-};
-
 export type CatalogRecord = ReturnType<typeof catalogRecord>;
 
 export type CatalogCheckRecord = ReturnType<typeof checkRecord>;
-
-export type MoneyFiguresRecord = ReturnType<typeof figuresRecord>;
-
-export type MoneyAccountRecord = ReturnType<typeof amountRecord>;
-
-export type MoneyRecord = Awaited<ReturnType<ReturnType<typeof createMoneyReader>>>;

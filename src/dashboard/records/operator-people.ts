@@ -1,8 +1,5 @@
 // Invitations, operators and tokens of their API, for the console.
 //
-// GET    /invites                 paged, newest first
-// POST   /invites                 step-up; { email?, expires_at? }    CreatedInviteRecord
-// POST   /invites/:id/revoke      step-up                             InviteRecord
 // GET    /operators
 // POST   /operators               step-up; { email, role? }: viewer   OperatorLinkRecord
 // POST   /operators/:id/role      step-up; { role }; not oneself       OperatorRecord
@@ -13,13 +10,31 @@
 // POST   /tokens                  step-up; { name, scopes, expires_at?: 90 days }   CreatedOperatorTokenRecord
 // POST   /tokens/:id/revoke       step-up                             OperatorTokenRecord
 
+import { type Static, Type } from '@sinclair/typebox';
 import type { operatorTokenRecord } from '../../identity/operator-tokens.ts';
-import type { inviteRecord, operatorRecord } from '../../operations/people.ts';
+import type { operatorRecord } from '../../operations/people.ts';
+import { instant, list, named, nullable, oneOf, text } from './schema.ts';
 
-export type InviteRecord = ReturnType<typeof inviteRecord>;
+export const inviteAnswer = named('Invite', {
+  id: text,
+  object: Type.Literal('invite'),
+  email: nullable(text),
+  status: oneOf('open', 'used', 'revoked', 'expired'),
+  created_at: instant,
+  expires_at: instant,
+});
+
+export const inviteListAnswer = list('InviteList', inviteAnswer);
 
 /** The only response that contains the link. */
-export type CreatedInviteRecord = InviteRecord & { readonly link: string };
+export const createdInviteAnswer = named('CreatedInvite', {
+  ...inviteAnswer.properties,
+  link: text,
+});
+
+export type InviteRecord = Static<typeof inviteAnswer>;
+
+export type CreatedInviteRecord = Static<typeof createdInviteAnswer>;
 
 export type OperatorRecord = ReturnType<typeof operatorRecord>;
 

@@ -32,6 +32,9 @@ export const list = <S extends TSchema>($id: string, row: S) =>
     ),
   });
 
+/** A response without a body. */
+export const nothing = Type.Void();
+
 export const text = Type.String();
 export const count = Type.Integer({ minimum: 0 });
 /** A decimal that a float would round. */

@@ -1,10 +1,13 @@
 // The operators' application, called as its pages call it: through the guard, from its own origin.
-// Only the session is a stub: the cookie is the operator's address, who need not be a user.
+// Only the session is a stub: the cookie is the operator's address, who need not be a user. Answers of
+// rows with a scope are checked against their schemas.
 
 import { randomBytes } from 'node:crypto';
 import { type AppDependencies, createDashboardApp } from '../../../src/dashboard/edge/app.ts';
 import { STEP_UP_MS } from '../../../src/dashboard/edge/sessions.ts';
 import type { SignedInOperator } from '../../../src/identity/signed-in.ts';
+import { createOperatorDocument } from '../../../src/openapi/operator-document.ts';
+import { holderOf } from '../../support/description.ts';
 import { pageRequest } from '../request.ts';
 
 const ORIGIN = 'http://console.test';
@@ -26,6 +29,7 @@ export function openOperatorApp({
 }: Pick<AppDependencies<SignedInOperator>, 'routes' | 'clock' | 'onChange'> & {
   readonly userIdOf?: (email: string) => string;
 }) {
+  const held = holderOf(createOperatorDocument({ version: '1.0.0', routes }), '/operator/api');
   let provenAt = clock();
   const handle = createDashboardApp<SignedInOperator>({
     session: async (headers) => {
@@ -68,7 +72,8 @@ export function openOperatorApp({
     cookie = OPERATOR,
   ): Promise<Answer> {
     const response = await open(method, path, body, { cookie });
-    const text = await response.text();
+    Object.defineProperty(response, 'url', { value: `${ORIGIN}/operator/api${path}` });
+    const text = await (response.status === 200 ? held(response, method) : response).text();
     return { status: response.status, text, json: text === '' ? {} : JSON.parse(text) };
   }
 

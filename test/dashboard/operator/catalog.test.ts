@@ -9,13 +9,13 @@ import { NO_USAGE } from '../../../src/core/usage.ts';
 import type {
   CatalogRecord,
   DraftCheckRecord,
-  MoneyRecord,
-  OperatorModelsRecord,
   PreviewRecord,
   PriceBookRecord,
   PublishedRecord,
 } from '../../../src/dashboard/records/operator-catalog.ts';
 import type { PlansRecord } from '../../../src/dashboard/records/operator-entries.ts';
+import type { OperatorModelsRecord } from '../../../src/dashboard/records/operator-model.ts';
+import type { MoneyRecord } from '../../../src/dashboard/records/operator-money.ts';
 import type { Ledger } from '../../../src/ledger/contract.ts';
 import { createRollUp } from '../../../src/ledger/series/roll-up.ts';
 import { archiveAll, live } from '../../operations/archive/past.ts';

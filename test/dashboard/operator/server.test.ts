@@ -5,7 +5,7 @@ import { afterAll, expect, test } from 'bun:test';
 import type { FailureClass, UpstreamFailure } from '../../../src/core/failure.ts';
 import { micro } from '../../../src/core/money.ts';
 import { NO_USAGE } from '../../../src/core/usage.ts';
-import type { OperatorModelsRecord } from '../../../src/dashboard/records/operator-catalog.ts';
+import type { OperatorModelsRecord } from '../../../src/dashboard/records/operator-model.ts';
 import type {
   AlertRecord,
   MachineRecord,

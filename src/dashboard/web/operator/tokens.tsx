@@ -22,11 +22,26 @@ type Scope = OperatorTokenRecord['scopes'][number];
 const SCOPE_LABELS: Readonly<Record<Scope, string>> = {
   'accounts:read': t('Read accounts and balances'),
   'accounts:write': t('Create accounts'),
-  'keys:read': t('List keys'),
-  'keys:write': t('Create, change, pause and revoke keys'),
+  'accounts:manage': t('Change plans, verify, suspend and close accounts'),
+  'invites:read': t('List invitations'),
+  'invites:write': t('Create and revoke invitations'),
+  'keys:read': t('List and find keys'),
+  'keys:write': t('Create, change, rotate, pause and revoke keys'),
+  'blocks:read': t('List blocks'),
+  'blocks:write': t('Block and unblock accounts, keys and networks'),
   'credits:write': t('Credit accounts'),
+  'codes:read': t('List redemption codes'),
+  'codes:write': t('Create and revoke redemption codes'),
+  'money:read': t('Read movements, revenue and losses'),
   'usage:read': t('Read usage'),
+  'requests:read': t('Read requests'),
   'prices:read': t('Read prices'),
+  'service:read': t('Read models, upstreams, speeds and maintenance'),
+  'service:write': t('Switch upstreams, incidents and maintenance'),
+  'alerts:read': t('List alerts'),
+  'alerts:write': t('Acknowledge alerts'),
+  'audit:read': t('Read the audit trail and ledger audits'),
+  'audit:run': t('Start an audit of the ledger'),
 };
 
 const SCOPES = Object.keys(SCOPE_LABELS) as Scope[];

@@ -1,10 +1,7 @@
 // One model: its upstreams, price and plans, and the lower limits of an incident.
 
 import { useState } from 'preact/hooks';
-import type {
-  OperatorModelRecord,
-  OperatorModelsRecord,
-} from '../../../records/operator-catalog.ts';
+import type { OperatorModelRecord, OperatorModelsRecord } from '../../../records/operator-model.ts';
 import { requestsBetween } from '../../shared/requests/addresses.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';

@@ -1,7 +1,7 @@
 // Lowers the limits of a model for every account while its upstreams have reduced capacity.
 
 import { useState } from 'preact/hooks';
-import type { IncidentRecord, OperatorModelRecord } from '../../../records/operator-catalog.ts';
+import type { IncidentRecord, OperatorModelRecord } from '../../../records/operator-model.ts';
 import { t } from '../../text/t.ts';
 import { put } from '../../ui/api.ts';
 import type { ChangeDialogProps } from '../../ui/collection.tsx';

@@ -1,9 +1,6 @@
 // The models for sale: state, price, and sales of the last day.
 
-import type {
-  OperatorModelRecord,
-  OperatorModelsRecord,
-} from '../../../records/operator-catalog.ts';
+import type { OperatorModelRecord, OperatorModelsRecord } from '../../../records/operator-model.ts';
 import { t } from '../../text/t.ts';
 import { ActionButton } from '../../ui/action-button.tsx';
 import { Price } from '../../ui/amount.tsx';

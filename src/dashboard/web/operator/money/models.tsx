@@ -1,6 +1,6 @@
 // Revenue, cost, margin and loss per model, and the accuracy of its prompt estimates.
 
-import type { MoneyRecord } from '../../../records/operator-catalog.ts';
+import type { MoneyRecord } from '../../../records/operator-money.ts';
 import { t } from '../../text/t.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { numberColumn } from '../../ui/common-columns.tsx';

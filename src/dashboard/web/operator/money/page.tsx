@@ -5,7 +5,7 @@ import type {
   MoneyAccountRecord,
   MoneyFiguresRecord,
   MoneyRecord,
-} from '../../../records/operator-catalog.ts';
+} from '../../../records/operator-money.ts';
 import { requestsBetween } from '../../shared/requests/addresses.ts';
 import { t } from '../../text/t.ts';
 import { Amount } from '../../ui/amount.tsx';
