@@ -5,7 +5,6 @@
 import { createRest } from '../async/rest.ts';
 import { type RetentionReport, runRetention } from '../operations/archive/run.ts';
 import { connectDatabase } from '../store/connect.ts';
-import { VERSION } from '../version.ts';
 import { serveThread } from './serve-thread.ts';
 
 /** Posted to the thread, once. */
@@ -34,7 +33,7 @@ async function run(
   try {
     return await runRetention({
       ...request,
-      ...{ database, version: VERSION, log },
+      ...{ database, log },
       rest: createRest(SHARE),
       removal: { ...STEP[database.dialect], monotonic, isStopped: () => false },
     });

@@ -31,6 +31,8 @@ export type DatabaseOptions = {
    * leaves that to its ledger, so that its event loop never waits for it.
    */
   readonly checkpoints?: boolean;
+  /** False for a new file that is removed if it cannot be finished; default: true. */
+  readonly log?: boolean;
   /** Lets statements run long, for reports and audits. PostgreSQL cancels others after a limit. */
   readonly patient?: boolean;
   /** On PostgreSQL: for a few hot statements that look up few rows. */
@@ -190,12 +192,13 @@ export function databasePath(url: string): string {
 }
 
 function connect(path: string, readonly: boolean, options: DatabaseOptions): Connection {
-  const { sync, checkpoints = true, waits = true } = options;
+  const { sync, checkpoints = true, waits = true, log = true } = options;
   const mode = readonly ? { readonly: true } : { readwrite: true, create: false };
   const connection = new Connection(path, { ...mode, strict: true, safeIntegers: true });
   try {
     connection.run(`PRAGMA busy_timeout = ${waits ? BUSY_TIMEOUT_MS : 0}`);
-    if (!readonly) useLog(connection);
+    if (!log) connection.run('PRAGMA journal_mode = OFF');
+    else if (!readonly) useLog(connection);
     useSync(connection, sync);
     connection.run('PRAGMA foreign_keys = ON');
     connection.run(`PRAGMA cache_size = -${CACHE_KILOBYTES}`);

@@ -161,7 +161,7 @@ describeOnEachDatabase('retention', () => {
     expect(await serving.stop()).toBe(0);
     // Nothing unfinished is left behind by the kills but in one name of this machine.
     const files = readdirSync(join(gateway.directory, 'old'), { recursive: true }).map(String);
-    expect(files.filter((file) => file.endsWith('.gz'))).toHaveLength(2 * archives.length);
+    expect(files.filter((file) => /\.(gz|db)$/.test(file))).toHaveLength(2 * archives.length);
 
     const [month = ''] = archives.map((each) => each.month).toSorted();
     const environment = { ...serving.environment, RETENTION_DAYS: 'off' };
@@ -215,7 +215,7 @@ describeOnEachDatabase('retention', () => {
     const customerView = await customer.session.get(`/requests/${requestId}`);
     expect(customerView.status).toBe(410);
     expect(customerView.text).toContain(`Requests of ${first.month} were archived`);
-    expect(customerView.text).not.toContain('.gz');
+    expect(customerView.text).not.toContain('.db');
     expect((await customer.session.get(`/receipts/${requestId}`)).status).toBe(410);
     // Another customer has no such request.
     const other = await signUp(serving, mailbox, `${accountName(1)}@example.org`);

@@ -28,7 +28,7 @@ const EVENTS: readonly PastEvent[] = Array.from({ length: 60 }, (_, at) => ({
 export function monthOf(folder: string): MonthFiles {
   return {
     receipts: join(folder, 'month.receipts.jsonl.gz'),
-    books: join(folder, 'month.books.gz'),
+    books: join(folder, 'month.books.db'),
   };
 }
 

@@ -3,13 +3,11 @@
 
 import { asc, eq, gt, sql } from 'drizzle-orm';
 import { DAY_MS } from '../../core/calendar.ts';
-import type { Micro } from '../../core/money.ts';
 import { archivedMonths } from '../../store/archive-tables.ts';
 import type { Database, Queries } from '../../store/contract.ts';
 import { balances, movements, requests } from '../../store/money-tables.ts';
 import { firstWithin, type Slice } from '../receipt-slices.ts';
-import { hashText } from '../receipts.ts';
-import { booksStart, monthOf, monthSpan } from './anchors.ts';
+import { type BooksStart, booksStart, monthOf, monthSpan } from './anchors.ts';
 
 export type DueMonth = Slice & {
   readonly accountId: string;
@@ -17,7 +15,7 @@ export type DueMonth = Slice & {
   readonly account: number;
   readonly month: string;
   /** The chain before its first receipt; absent for the beginning of the chain. */
-  readonly start: { readonly head: string; readonly posted: Micro } | undefined;
+  readonly start: BooksStart | undefined;
 };
 
 /** Accounts that have receipts beyond their archives and are not being restored, in pages. */
@@ -83,10 +81,7 @@ export async function dueMonth(
   const last = (next ?? balance.sequence + 1) - 1;
   // A clock that was set back: the receipts belong to a later month.
   if (last < first) return undefined;
-  return {
-    ...{ accountId, account: balance.number, month, first, last },
-    start: start && { head: hashText(start.head), posted: start.posted },
-  };
+  return { accountId, account: balance.number, month, first, last, start };
 }
 
 /** When a receipt was written. */

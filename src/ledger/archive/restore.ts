@@ -3,13 +3,13 @@
 // month in the state `restoring`, and a repetition continues.
 
 import { and, between, count, desc, eq } from 'drizzle-orm';
+import { BOOKS } from '../../store/archive/books.ts';
 import type { Row } from '../../store/archive/format.ts';
 import { createRowWriter } from '../../store/archive/rows.ts';
 import { archivedMonths } from '../../store/archive-tables.ts';
 import type { Database, Queries } from '../../store/contract.ts';
 import { requests } from '../../store/money-tables.ts';
 import type { ArchivedMonth } from './anchors.ts';
-import { monthTable } from './rows.ts';
 
 const ROWS_A_STEP = 200;
 
@@ -53,7 +53,7 @@ export async function restoreArchive(
     return true;
   });
   if (!isLast) return false;
-  const { write } = createRowWriter(database, monthTable('requests'), { isRepeated: true });
+  const { write } = createRowWriter(database, BOOKS.requests, { isRepeated: true });
   for await (const page of rows) {
     for (let from = 0; from < page.length; from += ROWS_A_STEP) {
       const isWritten = await database.transaction(async (tx) => {

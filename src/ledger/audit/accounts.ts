@@ -153,12 +153,12 @@ function* balanceDifferences(row: Row, sum: Micro): Generator<Difference> {
 type ChainStop = { readonly sum: Micro; readonly closing: Micro; readonly head: string };
 
 /** Yields the differences of the receipts of a range, which continue from `start`. */
-async function* chainDifferences(
+export async function* chainDifferences(
   receipts: ReceiptReader,
   accountId: string,
   { after: begin, to }: NumberRange,
   start: ChainStart | undefined,
-  { rest }: AuditScope,
+  { rest }: Pick<AuditScope, 'rest'>,
 ): AsyncGenerator<Difference, ChainStop> {
   let written = start?.head ?? NO_PREVIOUS_RECEIPT;
   // Each text contains the hash that the previous row stores; that hash is verified below.

@@ -1,18 +1,9 @@
-// The directory of archives: where the files of a month are, whether they are there, and how a file
-// gets its name. Everything in it is readable by its owner only.
+// The directory of archives: where the files of a month are, and whether they are there. Everything
+// in it is readable by its owner only.
 
 import { createHash } from 'node:crypto';
-import {
-  createReadStream,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
-import { isoTime } from '../../core/calendar.ts';
+import { createReadStream, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import type { ArchivedMonth } from '../../ledger/archive/anchors.ts';
 import { databaseFile } from '../../store/connect.ts';
 import { syncFile } from '../../store/sqlite-copy.ts';
@@ -30,21 +21,27 @@ export function archiveDirectory(
   return file === undefined ? undefined : resolve(directory, dirname(file), 'archive');
 }
 
-/** An account and a month. */
-type Place = { readonly accountId: string; readonly month: string };
-
 export type MonthFiles = { readonly receipts: string; readonly books: string };
 
-/** Relative to the directory, as messages name them. */
-export function fileNames({ accountId, month }: Place): MonthFiles {
+type Named = Pick<ArchivedMonth, 'accountId' | 'month' | 'receiptsDigest' | 'booksDigest'>;
+
+/**
+ * Relative to the directory, as messages name them. Each has a part of its digest: files of another
+ * history of the database, or of a node of another version, have other names and stay.
+ */
+export function fileNames({ accountId, month, receiptsDigest, booksDigest }: Named): MonthFiles {
+  const nameOf = (digest: Uint8Array, ending: string): string =>
+    join(month, `${accountId}.${digest.toHex().slice(0, DIGEST_DIGITS)}.${ending}`);
   return {
-    receipts: join(month, `${accountId}.receipts.jsonl.gz`),
-    books: join(month, `${accountId}.books.gz`),
+    receipts: nameOf(receiptsDigest, 'receipts.jsonl.gz'),
+    books: nameOf(booksDigest, 'books.db'),
   };
 }
 
-export function monthFiles(directory: string, place: Place): MonthFiles {
-  const { receipts, books } = fileNames(place);
+const DIGEST_DIGITS = 12;
+
+export function monthFiles(directory: string, archive: Named): MonthFiles {
+  const { receipts, books } = fileNames(archive);
   return { receipts: join(directory, receipts), books: join(directory, books) };
 }
 
@@ -69,67 +66,6 @@ export async function digestOf(path: string): Promise<FileDigest> {
     bytes += (chunk as Uint8Array).length;
   }
   return { bytes, sha256: digest.digest() };
-}
-
-/**
- * Gives a finished file its name. A file of that name is from a run that crashed before it was
- * recorded, or from a database that is older than the archive: an equal one stays, any other is
- * renamed and never overwritten. Returns the new name of that one.
- */
-export async function placeFile(
-  part: string,
-  path: string,
-  nowMs: number,
-): Promise<string | undefined> {
-  let aside: string | undefined;
-  if (existsSync(path)) {
-    const [old, own] = await Promise.all([digestOf(path), digestOf(part)]);
-    if (old.sha256.toHex() === own.sha256.toHex()) {
-      rmSync(part);
-      return undefined;
-    }
-    aside = freeName(`${path}${ASIDE}${isoTime(nowMs).replaceAll(':', '')}`);
-    renameSync(path, aside);
-  }
-  renameSync(part, path);
-  return aside;
-}
-
-const ASIDE = '.before-';
-
-function freeName(name: string): string {
-  let free = name;
-  for (let number = 2; existsSync(free); number += 1) free = `${name}-${number}`;
-  return free;
-}
-
-/**
- * Gives recorded files their names back. A node of another version that archived the same month at
- * the same time, or a server on an older copy of the database, has moved them aside.
- */
-export async function reinstateFiles(
-  directory: string,
-  archive: ArchivedMonth,
-  nowMs: number,
-): Promise<void> {
-  const files = monthFiles(directory, archive);
-  for (const [path, sha256] of [
-    [files.receipts, archive.receiptsDigest],
-    [files.books, archive.booksDigest],
-  ] as const) {
-    const isRecorded = async (name: string): Promise<boolean> =>
-      (await digestOf(name).catch(() => undefined))?.sha256.toHex() === sha256.toHex();
-    const folder = dirname(path);
-    if (!isFolder(folder) || (await isRecorded(path))) continue;
-    const start = `${basename(path)}${ASIDE}`;
-    for (const name of readdirSync(folder).filter((each) => each.startsWith(start))) {
-      const aside = join(folder, name);
-      if (!(await isRecorded(aside))) continue;
-      await placeFile(aside, path, nowMs);
-      syncFile(folder);
-      break;
-    }
-  }
 }
 
 /** Removes unfinished files of nodes that were killed: no living node leaves one alone for an hour. */
@@ -157,32 +93,20 @@ export function directoryProblems(
   archives: readonly ArchivedMonth[],
 ): readonly string[] {
   if (archives.length > 0 && !isFolder(directory)) return [`${directory} is not there`];
-  const problems: string[] = [];
-  for (const archive of archives) {
-    const names = fileNames(archive);
-    for (const [name, bytes] of [
-      [names.receipts, archive.receiptsBytes],
-      [names.books, archive.booksBytes],
-    ] as const) {
-      const size = sizeOf(join(directory, name));
-      if (size === undefined) problems.push(`${name} is not there`);
-      else if (size !== bytes) problems.push(`${name} has ${size} bytes instead of ${bytes}`);
-    }
-  }
-  return problems;
+  return archives.flatMap(recordedFiles).flatMap(({ name, bytes }) => {
+    const size = sizeOf(join(directory, name));
+    if (size === undefined) return [`${name} is not there`];
+    return size === bytes ? [] : [`${name} has ${size} bytes instead of ${bytes}`];
+  });
 }
 
-/** The archives whose files differ from what the books say, read to their ends. */
+/** How the files of an archive differ from what the books say, read to their ends. */
 export async function digestProblems(
   directory: string,
   archive: ArchivedMonth,
 ): Promise<readonly string[]> {
   const problems: string[] = [];
-  const names = fileNames(archive);
-  for (const [name, sha256] of [
-    [names.receipts, archive.receiptsDigest],
-    [names.books, archive.booksDigest],
-  ] as const) {
+  for (const { name, sha256 } of recordedFiles(archive)) {
     const found = await digestOf(join(directory, name)).catch(() => undefined);
     if (found === undefined) problems.push(`${name} cannot be read`);
     else if (found.sha256.toHex() !== sha256.toHex()) {
@@ -190,6 +114,14 @@ export async function digestProblems(
     }
   }
   return problems;
+}
+
+function recordedFiles(archive: ArchivedMonth) {
+  const { receipts, books } = fileNames(archive);
+  return [
+    { name: receipts, bytes: archive.receiptsBytes, sha256: archive.receiptsDigest },
+    { name: books, bytes: archive.booksBytes, sha256: archive.booksDigest },
+  ];
 }
 
 function isFolder(path: string): boolean {

@@ -4,13 +4,14 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { type ArchivedMonth, listArchives } from '../../ledger/archive/anchors.ts';
+import { numberedRows } from '../../ledger/archive/copy.ts';
 import { hasAllRows, restoreArchive } from '../../ledger/archive/restore.ts';
-import { numberedRows } from '../../ledger/archive/rows.ts';
-import type { Row } from '../../store/archive/format.ts';
+import { BOOKS, openBooks } from '../../store/archive/books.ts';
+import { readRows } from '../../store/archive/rows.ts';
 import type { Database } from '../../store/contract.ts';
+import { StoreError } from '../../store/error.ts';
 import { OperationError } from '../error.ts';
 import { digestProblems, fileNames, monthFiles } from './files.ts';
-import { readMonth } from './read.ts';
 import { anchorProblems, verifyMonth } from './verify.ts';
 
 export type RestoreScope = {
@@ -40,10 +41,15 @@ export async function archiveProblems(
   directory: string,
   archive: ArchivedMonth,
 ): Promise<readonly string[]> {
-  const digests = await digestProblems(directory, archive);
-  if (digests.some((problem) => problem.endsWith('cannot be read'))) return digests;
-  const verified = await verifyMonth(monthFiles(directory, archive));
-  return [...digests, ...verified.problems, ...anchorProblems(archive, verified)];
+  const damage = await digestProblems(directory, archive);
+  if (damage.length > 0) return damage;
+  try {
+    const { problems, totals } = await verifyMonth(monthFiles(directory, archive));
+    return [...problems, ...anchorProblems(archive, totals)];
+  } catch (error) {
+    if (error instanceof StoreError) return [error.message];
+    throw error;
+  }
 }
 
 /** Throws `archive_damaged` before any change, and `archive_changed` where the books moved on. */
@@ -53,25 +59,33 @@ export async function restoreMonth(
   archive: ArchivedMonth,
   rest: () => Promise<void>,
 ): Promise<void> {
-  const rows = (await hasAllRows(database.db, archive))
-    ? []
-    : await provenRows(database, directory, archive);
-  if (await restoreArchive(database, archive, rows, { rest })) return;
+  const isRestored = (await hasAllRows(database.db, archive))
+    ? await restoreArchive(database, archive, [], { rest })
+    : await restoreFile(database, directory, archive, rest);
+  if (isRestored) return;
   throw new OperationError(
     'archive_changed',
     `${archive.month} of ${archive.accountId} is not its last archive any more, or not all of its rows could be written. Nothing was lost. Run the command again.`,
   );
 }
 
-/** Throws `archive_damaged`. */
-async function provenRows(database: Database, directory: string, archive: ArchivedMonth) {
-  const { books } = monthFiles(directory, archive);
+async function restoreFile(
+  database: Database,
+  directory: string,
+  archive: ArchivedMonth,
+  rest: () => Promise<void>,
+): Promise<boolean> {
   const [problem] = await archiveProblems(directory, archive);
   if (problem !== undefined) throw damaged(archive, problem);
-  if (!(await isSameNames(database, books))) {
-    throw damaged(archive, 'its texts or prices are not those of this database');
+  const books = openBooks(monthFiles(directory, archive).books);
+  try {
+    if (!(await isSameNames(database, books))) {
+      throw damaged(archive, 'its texts or prices are not those of this database');
+    }
+    return await restoreArchive(database, archive, readRows(books, BOOKS.requests), { rest });
+  } finally {
+    await books.close();
   }
-  return requestRows(books);
 }
 
 function damaged(archive: ArchivedMonth, problem: string): OperationError {
@@ -81,24 +95,14 @@ function damaged(archive: ArchivedMonth, problem: string): OperationError {
   );
 }
 
-async function* requestRows(path: string): AsyncGenerator<readonly Row[]> {
-  for await (const portion of readMonth(path)) {
-    if (portion.kind === 'rows' && portion.table === 'requests') yield portion.rows;
-  }
-}
-
 /** Rows refer to texts and prices by number, which another database would give to others. */
-async function isSameNames(database: Database, path: string): Promise<boolean> {
-  for await (const portion of readMonth(path)) {
-    if (portion.kind !== 'rows') continue;
-    const { table, rows } = portion;
-    if (table !== 'texts' && table !== 'price_versions') continue;
-    const numbers = new Set(rows.map(([number]) => Number(number)));
-    const own = (await Array.fromAsync(numberedRows(database, table, numbers))).flat();
-    if (!isDeepStrictEqual(own.map(comparable), rows.map(comparable))) return false;
+async function isSameNames(database: Database, books: Database): Promise<boolean> {
+  for (const table of [BOOKS.texts, BOOKS.priceVersions]) {
+    for await (const rows of readRows(books, table)) {
+      const numbers = rows.map(([number]) => Number(number));
+      const own = (await Array.fromAsync(numberedRows(database, table, numbers))).flat();
+      if (!isDeepStrictEqual(own, rows)) return false;
+    }
   }
   return true;
 }
-
-const comparable = (row: Row): readonly unknown[] =>
-  row.map((value) => (value instanceof Uint8Array ? value.toHex() : value));

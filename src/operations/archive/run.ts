@@ -6,19 +6,19 @@ import { sql } from 'drizzle-orm';
 import type { ArchiveFailure } from '../../core/alert.ts';
 import { DAY_MS } from '../../core/calendar.ts';
 import { messageOf } from '../../core/message-of.ts';
-import { type ArchivedMonth, archivePages, listArchives } from '../../ledger/archive/anchors.ts';
+import { type ArchivedMonth, archivePages, booksStart } from '../../ledger/archive/anchors.ts';
 import { type DueMonth, dueMonth, unarchivedAccounts } from '../../ledger/archive/due.ts';
 import { recordArchive } from '../../ledger/archive/record.ts';
 import { removeArchived } from '../../ledger/archive/remove.ts';
 import type { StepOptions } from '../../ledger/steps.ts';
 import type { Database } from '../../store/contract.ts';
-import { digestProblems, directoryProblems, reinstateFiles, sweepParts } from './files.ts';
+import { digestProblems, directoryProblems, sweepParts } from './files.ts';
 import { UnprovenMonth, type WriteOptions, writeMonth } from './write.ts';
 
 /** The text is for the operator's log: it names files and accounts. */
 export type RetentionProblem = { readonly reason: ArchiveFailure; readonly text: string };
 
-export type RetentionRun = Omit<WriteOptions, 'onAside'> & {
+export type RetentionRun = WriteOptions & {
   readonly retentionDays: number;
   readonly removal: StepOptions;
   readonly log: (message: string) => void;
@@ -41,7 +41,7 @@ export async function runRetention(options: RetentionRun): Promise<RetentionRepo
   const { database, directory, removal } = options;
   const interrupted: ArchivedMonth[] = [];
   for await (const page of archivePages(database.db)) {
-    const missing = await missingFiles(options, page);
+    const missing = directoryProblems(directory, page);
     // An archive directory that is not mounted looks empty: nothing new belongs there.
     if (missing.length > 0) {
       const problems = missing.slice(0, PROBLEMS_MAX).map(damagedFile);
@@ -56,7 +56,7 @@ export async function runRetention(options: RetentionRun): Promise<RetentionRepo
   // Also after a failure: on a full disk, the freed pages are what new requests need.
   let upTo = 0;
   for await (const page of archivePages(database.db, 'removing')) {
-    const damaged = await damageOf(options, page);
+    const damaged = await damageOf(directory, page);
     if (damaged.length > 0) {
       const problems = [...archived.problems, ...damaged.map(damagedFile)];
       return { ...archived, removed: 0, problems };
@@ -117,34 +117,17 @@ async function answers({ rows }: Database): Promise<boolean> {
 
 /** The number of its requests; `undefined` where it is not for this run to archive. */
 async function archiveMonth(options: RetentionRun, due: DueMonth): Promise<number | undefined> {
-  const { database, log } = options;
-  const onAside = (path: string) => log(`archive: kept an unrecorded file as ${path}`);
+  const { db } = options.database;
   try {
-    const anchor = await writeMonth({ ...options, onAside }, due);
-    if ((await recordArchive(database, anchor)) === 'recorded') return anchor.requests;
+    const anchor = await writeMonth(options, due);
+    const result = await recordArchive(options.database, anchor);
+    return result === 'recorded' ? anchor.requests : undefined;
   } catch (error) {
-    // The other node may have removed rows that this one was reading.
-    if ((await recordedOf(options, due)) === undefined) throw error;
+    // Another node may have archived the month, and removed rows that this one was reading.
+    const start = await booksStart(db, due.accountId);
+    if ((start?.sequence ?? 0) < due.first) throw error;
+    return undefined;
   }
-  const recorded = await recordedOf(options, due);
-  if (recorded !== undefined) await reinstateFiles(options.directory, recorded, options.nowMs);
-  return undefined;
-}
-
-/** The archive that another node made of the same month. */
-async function recordedOf({ database }: RetentionRun, { accountId, first }: DueMonth) {
-  const archives = await listArchives(database.db, accountId);
-  return archives.find(({ firstSequence }) => firstSequence === first);
-}
-
-/** Files that are missing or have another size, once those that were moved aside are back. */
-async function missingFiles(
-  { directory, nowMs }: RetentionRun,
-  archives: readonly ArchivedMonth[],
-): Promise<readonly string[]> {
-  const found = archives.filter((each) => directoryProblems(directory, [each]).length > 0);
-  for (const archive of found) await reinstateFiles(directory, archive, nowMs);
-  return directoryProblems(directory, found);
 }
 
 function problemOf(month: string, accountId: string, error: unknown): RetentionProblem {
@@ -165,13 +148,11 @@ const FOLDER_CODES = /^(EACCES|EEXIST|EPERM|EROFS|ENOENT|ENOTDIR|EISDIR|EIO|ESTA
 
 /** Reads the files to their ends before the rows that they replace are removed. */
 async function damageOf(
-  { directory, nowMs }: RetentionRun,
+  directory: string,
   archives: readonly ArchivedMonth[],
 ): Promise<readonly string[]> {
   const problems: string[] = [];
   for (const archive of archives) {
-    if ((await digestProblems(directory, archive)).length === 0) continue;
-    await reinstateFiles(directory, archive, nowMs);
     problems.push(...(await digestProblems(directory, archive)));
     if (problems.length >= PROBLEMS_MAX) break;
   }

@@ -2,7 +2,7 @@
 // snapshot, writes in its transaction. Triggers and constraints of the target check every row, as
 // they do for a server.
 
-import { Placeholder, type SQL, sql } from 'drizzle-orm';
+import { and, Placeholder, type SQL, sql } from 'drizzle-orm';
 import type { Database, Statement } from '../contract.ts';
 import type { Row, TableShape, Value } from './format.ts';
 import type { ArchiveTable } from './tables.ts';
@@ -25,10 +25,14 @@ const HOLD_BEGINS: Readonly<Record<string, Value>> = {
   reasoning_tokens: 0n,
 };
 
-/** All rows of a table in the order of insertion or, where that does not matter, of their keys. */
+/** Some rows of a table: with a key of one column, those behind a value of it. */
+type Part = { readonly where: SQL; readonly after?: number };
+
+/** The rows of a table in the order of insertion or, where that does not matter, of their keys. */
 export async function* readRows(
   database: Database,
   table: ArchiveTable,
+  part?: Part,
 ): AsyncGenerator<readonly Row[]> {
   const order = table.key;
   const names = sql.join(
@@ -41,12 +45,14 @@ export async function* readRows(
     ),
     sql`, `,
   );
-  let after: SQL = sql``;
+  const behind = (values: SQL): SQL => sql`(${names}) > (${values})`;
+  let after = part?.after === undefined ? undefined : behind(sql`${part.after}`);
   const most = mostRows(table);
   let limit = Math.min(FIRST_READ, most);
   for (;;) {
     const found = await database.rows<Readonly<Record<string, unknown>>>(
-      sql`select ${columns} from ${sql.identifier(table.name)} ${after} order by ${names} limit ${limit}`,
+      sql`select ${columns} from ${sql.identifier(table.name)} where ${and(sql`1 = 1`, part?.where, after)}
+        order by ${names} limit ${limit}`,
     );
     const last = found.at(-1);
     if (last === undefined) return;
@@ -58,7 +64,7 @@ export async function* readRows(
       order.map((name) => sql`${last[name]}`),
       sql`, `,
     );
-    after = sql`where (${names}) > (${values})`;
+    after = behind(values);
   }
 }
 
@@ -83,7 +89,7 @@ export async function hasRows(
 }
 
 /** The cells of a row as the database has them, in the order of the table's columns. */
-export function rawRow(row: Readonly<Record<string, unknown>>, { columns }: TableShape): Row {
+function rawRow(row: Readonly<Record<string, unknown>>, { columns }: TableShape): Row {
   return columns.map(({ name }) => rawValue(row[name]));
 }
 

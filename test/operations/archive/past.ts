@@ -90,7 +90,7 @@ export async function archiveAll(
   const said: string[] = [];
   const report = await runRetention({
     ...{ database, directory, nowMs, retentionDays },
-    ...{ version: 'test', rest: async () => undefined },
+    rest: async () => undefined,
     removal: { monotonic: () => performance.now(), stepMs: 15, pauseMs: 0, isStopped },
     log: (message) => said.push(message),
   });

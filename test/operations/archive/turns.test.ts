@@ -117,7 +117,7 @@ describeOnEachDatabase('the turn of each account', () => {
       let rests = 0;
       const report = await runRetention({
         ...{ database, directory: newFolder(), nowMs: CUT_MS, retentionDays: 31 },
-        ...{ version: 'test', log: () => undefined },
+        log: () => undefined,
         async rest() {
           rests += 1;
           if (rests > 1) return;
