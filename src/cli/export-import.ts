@@ -7,9 +7,9 @@ import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { sql } from 'drizzle-orm';
 import { createNodes, EVICT_MS } from '../cluster/nodes.ts';
+import type { LedgerFacts } from '../ledger/facts.ts';
+import { digestOf } from '../operations/archive/files.ts';
 import type { Imported, Moved } from '../operations/export-import.ts';
-import type { LedgerFacts } from '../store/archive/format.ts';
-import { ArchiveError } from '../store/archive/format.ts';
 import { databaseFile } from '../store/connect.ts';
 import type { Database } from '../store/contract.ts';
 import { openDatabase } from '../store/database.ts';
@@ -17,7 +17,6 @@ import { migrate, migrationStatus } from '../store/migrate.ts';
 import { ownDatabase } from '../store/owner.ts';
 import { openPostgres } from '../store/postgres/database.ts';
 import { WRITING } from '../store/postgres/locks.ts';
-import { VERSION } from '../version.ts';
 import { addCommand, CommandError, type Output, type Perform, table } from './command.ts';
 import type { Context } from './context.ts';
 import { fileExists, fileNotWritable } from './new-file.ts';
@@ -47,20 +46,25 @@ async function exportTo(context: Context, _options: object, file = ''): Promise<
   const { exportInstallation } = await loadMoves();
   return withDatabase(context, async (database) => {
     await refuseOutdated(database);
-    const by = { version: VERSION, nowMs: context.clock() };
-    const moved = await exportInstallation(database, path, by, () => keepNodesOut(database)).catch(
-      fileFailure(path),
-    );
-    return exportOutput(path, moved, context);
+    const exporting = exportInstallation(database, path, () => keepNodesOut(database));
+    const moved = await exporting.catch(fileFailure(path));
+    return exportOutput(await movedFile(path), moved, context);
   });
 }
 
-function exportOutput(path: string, { tables, ledger }: Moved, context: Context): Output {
+/** Equal digests prove that the file was copied as it is. */
+type MovedFile = { readonly file: string; readonly sha256: string };
+
+async function movedFile(file: string): Promise<MovedFile> {
+  return { file, sha256: (await digestOf(file)).sha256.toHex() };
+}
+
+function exportOutput(file: MovedFile, { tables, ledger }: Moved, context: Context): Output {
   const rows = sum(tables);
   return {
-    json: { export: { file: path, rows, tables, ledger } },
+    json: { export: { ...file, rows, tables, ledger } },
     text: [
-      `Wrote ${rows} rows of ${Object.keys(tables).length} tables to ${path}.`,
+      `Wrote ${rows} rows of ${Object.keys(tables).length} tables to ${file.file}, SHA-256 ${file.sha256}.`,
       factTable(['EXPORTED'], [ledger]),
       'The file contains everything in the database: mail addresses, books, digests of keys and passwords.',
       'Only its owner can read it. Move it as carefully as the database itself.',
@@ -72,8 +76,8 @@ function exportOutput(path: string, { tables, ledger }: Moved, context: Context)
 
 async function importFrom(context: Context, _options: object, file = ''): Promise<Output> {
   const path = resolve(context.directory, file);
-  const { checkArchive, importInstallation } = await loadMoves();
-  await checkArchive(path).catch(fileFailure(path));
+  const { importInstallation, openExport } = await loadMoves();
+  const exported = await openExport(path);
   return withDatabase(context, async (database) => {
     // Migrates a new database; refuses one that is not empty, because it was probably named by
     // mistake.
@@ -84,18 +88,17 @@ async function importFrom(context: Context, _options: object, file = ''): Promis
       await keepNodesOut(database);
       if (database.isolation === 'row locks') await database.rows(ONE_BY_ONE);
     };
-    const importing = importInstallation(database, path, guard, context.clock());
-    const imported = await importing.catch(fileFailure(path));
-    return importOutput(path, imported);
-  });
+    const imported = await importInstallation(database, exported, guard, context.clock());
+    return importOutput(await movedFile(path), imported);
+  }).finally(exported.close);
 }
 
-function importOutput(path: string, { tables, ledger, exported, madeBy }: Imported): Output {
+function importOutput(file: MovedFile, { tables, ledger, exported }: Imported): Output {
   const rows = sum(tables);
   return {
-    json: { import: { file: path, made_by: madeBy, rows, tables, exported, ledger } },
+    json: { import: { ...file, rows, tables, exported, ledger } },
     text: [
-      `Read ${rows} rows of ${Object.keys(tables).length} tables from ${path}.`,
+      `Read ${rows} rows of ${Object.keys(tables).length} tables from ${file.file}, SHA-256 ${file.sha256}.`,
       factTable(['EXPORTED', 'IMPORTED'], [exported, ledger]),
       isWhole(ledger)
         ? 'The books are whole, and the same on both sides.'
@@ -177,17 +180,14 @@ function secretHint({ config }: Context): string[] {
   ];
 }
 
-/** Messages for problems with the file of either command. */
+/** Messages for a file that cannot be written. */
 function fileFailure(path: string): (error: unknown) => never {
   return (error) => {
-    if (error instanceof ArchiveError) {
-      throw new CommandError('file_not_usable', `${path}: ${error.message}`);
-    }
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'EEXIST') {
       throw fileExists(path, 'An export never overwrites a file; give another name.');
     }
-    if (code === 'ENOSPC') {
+    if (code === 'ENOSPC' || code === 'SQLITE_FULL') {
       throw new CommandError(
         'file_not_writable',
         `${path} could not be finished, because its disk is full. It was removed.`,

@@ -4,7 +4,6 @@
 import { createHash } from 'node:crypto';
 import { type SQL, sql } from 'drizzle-orm';
 import { formatTokens } from '../core/money.ts';
-import type { LedgerFacts } from '../store/archive/format.ts';
 import type { Database } from '../store/contract.ts';
 import {
   balances,
@@ -16,6 +15,9 @@ import {
 import { accounts } from '../store/tables.ts';
 import { readWideSum, wideSum } from '../store/wide-sum.ts';
 import { hashText } from './receipts.ts';
+
+/** Sums and digests, which both sides compare. */
+export type LedgerFacts = Readonly<Record<string, string>>;
 
 /** Accounts whose last receipts are read together. */
 const ACCOUNTS_AT_ONCE = 1_000;

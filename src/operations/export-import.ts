@@ -1,17 +1,16 @@
-// Moves an installation from one database to another through a file: `tollgate export` and
+// Moves an installation from one database to another through a SQLite file: `tollgate export` and
 // `tollgate import`. Audits and sums the books on both sides. Writes everything or nothing.
 
-import { isDeepStrictEqual } from 'node:util';
-import { isoTime } from '../core/calendar.ts';
+import { rmSync } from 'node:fs';
 import { findDifferences } from '../ledger/audit.ts';
-import { ledgerFacts } from '../ledger/facts.ts';
-import { ArchiveError, type LedgerFacts } from '../store/archive/format.ts';
-import { type Portion, readArchive } from '../store/archive/reader.ts';
+import { type LedgerFacts, ledgerFacts } from '../ledger/facts.ts';
 import { createRowWriter, hasRows, readRows } from '../store/archive/rows.ts';
-import { type ArchiveTable, archiveTables } from '../store/archive/tables.ts';
-import { writeArchive } from '../store/archive/writer.ts';
+import { archiveTables } from '../store/archive/tables.ts';
 import type { Database } from '../store/contract.ts';
+import type { SqliteDatabase } from '../store/database.ts';
+import { migrate, migrationStatus } from '../store/migrate.ts';
 import { writeNote } from '../store/server-notes.ts';
+import { createCopy, isIntact, openCopy, syncFile } from '../store/sqlite-copy.ts';
 import { OperationError } from './error.ts';
 
 export type Moved = {
@@ -21,49 +20,55 @@ export type Moved = {
   readonly ledger: LedgerFacts;
 };
 
-/** With the sums of the other side's books, from the file. */
-export type Imported = Moved & { readonly madeBy: string; readonly exported: LedgerFacts };
+/** With the sums of the books in the file. */
+export type Imported = Moved & { readonly exported: LedgerFacts };
 
 /** Called first in the transaction of a move: locks others out until its end, or throws. */
 type Guard = () => Promise<void>;
 
-/** Writes everything into a new file. Throws the system's error where it cannot be written. */
+/** Writes everything into a new database. Throws the system's error where it cannot be written. */
 export async function exportInstallation(
   database: Database,
   path: string,
-  by: { readonly version: string; readonly nowMs: number },
   guard: Guard,
 ): Promise<Moved> {
-  const tables = archiveTables();
+  const file = createCopy(path);
+  try {
+    const moved = await fill(file, database, guard).finally(file.close);
+    // Success is reported only once the file survives a power cut.
+    syncFile(path);
+    return moved;
+  } catch (error) {
+    rmSync(path, { force: true });
+    throw error;
+  }
+}
+
+async function fill(file: Database, database: Database, guard: Guard): Promise<Moved> {
+  await migrate(file);
   return database.snapshot(async () => {
     await guard();
     const ledger = await verifiedFacts(database);
-    const counts = await writeArchive(path, {
-      madeBy: by.version,
-      madeAt: isoTime(by.nowMs),
-      tables,
-      rowsOf: (table) => readRows(database, table),
-      ledger,
-    });
-    return { tables: Object.fromEntries(counts), ledger };
+    const tables = await file.transaction(() => copyRows(database, file));
+    return { tables, ledger };
   });
 }
 
 /**
  * Fills a migrated, empty database in one transaction. Throws `OperationError` where it is not
- * empty or the books differ from the file, and `ArchiveError` for a damaged file.
+ * empty or the books differ from those in the file.
  */
 export async function importInstallation(
   database: Database,
-  path: string,
+  file: Database,
   guard: Guard,
   nowMs: number,
 ): Promise<Imported> {
-  const tables = archiveTables();
   return database.patiently(async () => {
     await guard();
-    await refuseFull(database, tables);
-    const { counts, madeBy, exported } = await fill(database, tables, path);
+    await refuseFull(database);
+    const tables = await copyRows(file, database);
+    const exported = await verifiedFacts(file);
     const ledger = await verifiedFacts(database);
     const wrong = Object.keys({ ...exported, ...ledger }).filter(
       (name) => exported[name] !== ledger[name],
@@ -76,31 +81,35 @@ export async function importInstallation(
     }
     // Backups that are there may be of the database that this one replaces.
     await writeNote(database, 'began', String(nowMs), nowMs);
-    return { tables: counts, ledger, madeBy, exported };
+    return { tables, ledger, exported };
   });
 }
 
-/** Reads a file to its end, so that a damaged one is found before any change. */
-export async function checkArchive(path: string): Promise<void> {
-  for await (const portion of readArchive(path))
-    if (portion.kind === 'header') checkTables(portion);
-}
-
-/**
- * Tables and columns must be those of this build in the same order, which is also that of every
- * row: an import does not migrate.
- */
-function checkTables({ madeBy, tables }: Extract<Portion, { readonly kind: 'header' }>): void {
-  const own = archiveTables().map(({ name, columns }) => ({ name, columns }));
-  if (isDeepStrictEqual(tables, own)) return;
-  throw new ArchiveError(
-    `The file was made by version ${madeBy}, which has other tables. Export and import with the same version of Tollgate, then upgrade.`,
+/** Opens an exported file and checks it before any change. Throws `file_not_usable`. */
+export async function openExport(path: string): Promise<SqliteDatabase> {
+  let file: SqliteDatabase | undefined;
+  try {
+    file = openCopy(path);
+    if (!isIntact(file, 'integrity')) throw new Error('SQLite finds damage.');
+  } catch {
+    await file?.close();
+    throw new OperationError(
+      'file_not_usable',
+      `${path} is missing, damaged or no export. Nothing was imported. Copy it again, or make a new one with tollgate export.`,
+    );
+  }
+  const status = await migrationStatus(file).catch(() => undefined);
+  if (status?.pending.length === 0) return file;
+  await file.close();
+  throw new OperationError(
+    'file_not_usable',
+    `${path} was made by another version, which has other tables. Export and import with the same version of Tollgate, then upgrade.`,
   );
 }
 
-async function refuseFull(database: Database, tables: readonly ArchiveTable[]): Promise<void> {
+async function refuseFull(database: Database): Promise<void> {
   const full: string[] = [];
-  for (const table of tables) if (await hasRows(database, table)) full.push(table.name);
+  for (const table of archiveTables()) if (await hasRows(database, table)) full.push(table.name);
   if (full.length === 0) return;
   throw new OperationError(
     'database_not_empty',
@@ -108,36 +117,20 @@ async function refuseFull(database: Database, tables: readonly ArchiveTable[]): 
   );
 }
 
-async function fill(
-  database: Database,
-  tables: readonly ArchiveTable[],
-  path: string,
-): Promise<{
-  readonly counts: Record<string, number>;
-  readonly madeBy: string;
-  readonly exported: LedgerFacts;
-}> {
-  const counts: Record<string, number> = Object.fromEntries(tables.map(({ name }) => [name, 0]));
-  const writers = new Map(tables.map((table) => [table.name, createRowWriter(database, table)]));
-  let madeBy = '';
-  let exported: LedgerFacts = {};
-  for await (const portion of readArchive(path)) {
-    switch (portion.kind) {
-      case 'header':
-        checkTables(portion);
-        ({ madeBy } = portion);
-        break;
-      case 'rows':
-        await writers.get(portion.table)?.write(portion.rows);
-        counts[portion.table] = (counts[portion.table] ?? 0) + portion.rows.length;
-        break;
-      case 'end':
-        exported = portion.ledger;
-        break;
+/** The number of rows per table. Triggers of the target check every row. */
+async function copyRows(from: Database, to: Database): Promise<Readonly<Record<string, number>>> {
+  const counts: Record<string, number> = {};
+  for (const table of archiveTables()) {
+    const writer = createRowWriter(to, table);
+    let count = 0;
+    for await (const rows of readRows(from, table)) {
+      await writer.write(rows);
+      count += rows.length;
     }
+    await writer.finish();
+    counts[table.name] = count;
   }
-  for (const writer of writers.values()) await writer.finish();
-  return { counts, madeBy, exported };
+  return counts;
 }
 
 /** The sums of the books, and the number of differences that the audit finds. */

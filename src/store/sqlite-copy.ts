@@ -2,7 +2,7 @@
 // is written under another name and renamed when it is on disk, so a crash leaves no file that looks
 // whole.
 
-import { closeSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs';
+import { chmodSync, closeSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { openDatabase, type SqliteDatabase } from './database.ts';
 
@@ -12,6 +12,22 @@ import { openDatabase, type SqliteDatabase } from './database.ts';
  */
 export function copyInto(source: SqliteDatabase, path: string): void {
   source.connection.run('VACUUM INTO ?', [path]);
+}
+
+/**
+ * Opens a database in a new file, without a log: remove the file if it cannot be finished. Throws the
+ * system's error, `EEXIST` where the name is taken.
+ */
+export function createCopy(path: string): SqliteDatabase {
+  createFile(path);
+  return openDatabase({ url: `sqlite:${path}`, sync: 'normal', isNew: true, log: false });
+}
+
+/** Creates an empty file for its owner. Throws the system's error, `EEXIST` where the name is taken. */
+export function createFile(path: string): void {
+  closeSync(openSync(path, 'wx', 0o600));
+  // Regardless of the user's umask.
+  chmodSync(path, 0o600);
 }
 
 /** Opens a copy to check it; writes nothing. Throws `StoreError`. */

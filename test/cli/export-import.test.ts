@@ -25,7 +25,7 @@ const MAIN = resolve(import.meta.dir, '../../src/main.ts');
 const directory = temporaryDirectory();
 const source = createTollgate(directory);
 const into = (url: string) => createTollgate(directory, { DATABASE_URL: url });
-const ARCHIVE = join(directory, 'moved.gz');
+const ARCHIVE = join(directory, 'moved.export.db');
 
 type Side = { readonly ledger: Readonly<Record<string, string>>; readonly rows: number };
 let exported: Side;
@@ -34,7 +34,7 @@ beforeAll(async () => {
   for (const email of ['a@b.c', 'd@e.f']) {
     await source.json('account', 'create', '--email', email, '--credit', '12.5', '--verified');
   }
-  const document = await source.json('export', 'moved.gz');
+  const document = await source.json('export', 'moved.export.db');
   exported = document['export'] as Side;
 });
 
@@ -45,7 +45,7 @@ test('an export says what it wrote, for its owner alone', async () => {
     ledger: { accounts: '2', posted: '25', movements_amount: '25', differences: '0' },
   });
   expect(statSync(ARCHIVE).mode & 0o777).toBe(0o600);
-  const { stdout } = await source.run('export', 'reported.gz');
+  const { stdout } = await source.run('export', 'reported.export.db');
   expect(stdout).toContain(`Wrote ${exported.rows} rows of `);
   expect(stdout).toMatch(/^posted +25$/m);
   expect(stdout).toContain('digests of keys and passwords');
@@ -53,19 +53,19 @@ test('an export says what it wrote, for its owner alone', async () => {
 
 test('an import prints both sides, and the keys go on', async () => {
   const target = into('sqlite:./two.db');
-  const { stdout, exitCode } = await target.run('import', 'moved.gz');
+  const { stdout, exitCode } = await target.run('import', 'moved.export.db');
   expect(exitCode).toBe(0);
   expect(stdout).toMatch(/^BOOKS +EXPORTED +IMPORTED$/m);
   expect(stdout).toMatch(/^posted +25 +25$/m);
   expect(stdout).toContain('The books are whole, and the same on both sides.');
   const show = async (of: typeof source) => of.json('account', 'show', 'a@b.c');
   expect(await show(target)).toEqual(await show(source));
-  expect(await target.refusal('import', 'moved.gz')).toEqual([1, 'database_not_empty']);
+  expect(await target.refusal('import', 'moved.export.db')).toEqual([1, 'database_not_empty']);
 });
 
 test('second factors stay readable: the secret that seals them is mentioned', async () => {
   writeFileSync(join(directory, 'data/session-secret'), `${'s'.repeat(40)}\n`, { mode: 0o600 });
-  const { stdout } = await source.run('export', 'secret.gz');
+  const { stdout } = await source.run('export', 'secret.export.db');
   expect(stdout).toContain('set SESSION_SECRET of the new installation');
   expect(stdout).not.toContain('sss');
 });
@@ -87,7 +87,7 @@ test('memory does not grow with the database', async () => {
  * the end would be that of this process, of which the command's began as a copy.
  */
 async function memoryOf(command: string, url: string): Promise<number> {
-  const child = Bun.spawn([process.execPath, MAIN, command, 'large.gz'], {
+  const child = Bun.spawn([process.execPath, MAIN, command, 'large.export.db'], {
     cwd: directory,
     env: { DATABASE_URL: url },
     stdio: ['ignore', 'ignore', 'inherit'],
@@ -114,8 +114,11 @@ function highWaterOf(pid: number): number {
 
 describe('what cannot be done is refused', () => {
   test('a file that is there, a directory that is not', async () => {
-    expect(await source.refusal('export', 'moved.gz')).toEqual([1, 'file_exists']);
-    expect(await source.refusal('export', 'nowhere/moved.gz')).toEqual([1, 'file_not_writable']);
+    expect(await source.refusal('export', 'moved.export.db')).toEqual([1, 'file_exists']);
+    expect(await source.refusal('export', 'nowhere/moved.export.db')).toEqual([
+      1,
+      'file_not_writable',
+    ]);
     mkdirSync(join(directory, 'folder'));
     expect(await into('sqlite:./no.db').refusal('import', 'folder')).toEqual([
       1,
@@ -129,29 +132,29 @@ describe('what cannot be done is refused', () => {
     await migrate(earlier, []);
     await earlier.close();
     const target = into('sqlite:./earlier.db');
-    expect(await target.refusal('export', 'earlier.gz')).toEqual([1, 'database_outdated']);
+    expect(await target.refusal('export', 'earlier.export.db')).toEqual([1, 'database_outdated']);
     const { applied } = await target.json('migrate', '--status');
     expect(applied).toEqual([]);
   });
 
   test('a damaged file, before a database is made', async () => {
-    const path = join(directory, 'cut.gz');
+    const path = join(directory, 'cut.export.db');
     writeFileSync(path, readFileSync(ARCHIVE));
     truncateSync(path, statSync(path).size - 20);
     const target = into('sqlite:./three.db');
-    expect(await target.refusal('import', 'cut.gz')).toEqual([1, 'file_not_usable']);
-    expect(await target.refusal('import', 'missing.gz')).toEqual([1, 'file_not_usable']);
+    expect(await target.refusal('import', 'cut.export.db')).toEqual([1, 'file_not_usable']);
+    expect(await target.refusal('import', 'missing.export.db')).toEqual([1, 'file_not_usable']);
     expect(existsSync(join(directory, 'three.db'))).toBe(false);
   });
 
   test('a database that is served', async () => {
     await using gateway = await startGateway();
     const beside = createTollgate(gateway.directory);
-    expect(await beside.refusal('export', 'served.gz')).toEqual([1, 'database_unavailable']);
+    expect(await beside.refusal('export', 'served.export.db')).toEqual([1, 'database_unavailable']);
     expect(await beside.refusal('import', ARCHIVE)).toEqual([1, 'database_unavailable']);
-    expect(existsSync(join(gateway.directory, 'served.gz'))).toBe(false);
+    expect(existsSync(join(gateway.directory, 'served.export.db'))).toBe(false);
     await gateway.stop();
-    await beside.json('export', 'served.gz');
+    await beside.json('export', 'served.export.db');
   }, 30_000);
 });
 
@@ -163,17 +166,17 @@ describeWithServices('to PostgreSQL', ['PostgreSQL'], () => {
 
   test('an import and an export again', async () => {
     const target = into(url);
-    const { import: imported } = await target.json('import', 'moved.gz');
+    const { import: imported } = await target.json('import', 'moved.export.db');
     expect(imported).toMatchObject({ exported: exported.ledger, ledger: exported.ledger });
-    const again = (await target.json('export', 'again.gz'))['export'];
+    const again = (await target.json('export', 'again.export.db'))['export'];
     expect(again).toMatchObject({ ledger: exported.ledger, rows: exported.rows });
   });
 
   test('of two imports at once one is done, and the other finds a database that is full', async () => {
     const target = into(await newPostgresUrl());
     const both = await Promise.all([
-      target.run('import', 'moved.gz'),
-      target.run('import', 'moved.gz'),
+      target.run('import', 'moved.export.db'),
+      target.run('import', 'moved.export.db'),
     ]);
     expect(both.map(({ exitCode }) => exitCode).sort()).toEqual([0, 1]);
     expect(both.map(({ stderr }) => stderr).join('')).toContain('The database is not empty');
@@ -184,9 +187,9 @@ describeWithServices('to PostgreSQL', ['PostgreSQL'], () => {
     const environment = { DATABASE_URL, SESSION_SECRET: 's'.repeat(40) };
     await using gateway = await startGateway({ environment });
     const beside = createTollgate(gateway.directory, environment);
-    expect(await beside.refusal('export', 'served.gz')).toEqual([1, 'database_served']);
+    expect(await beside.refusal('export', 'served.export.db')).toEqual([1, 'database_served']);
     expect(await beside.refusal('import', ARCHIVE)).toEqual([1, 'database_served']);
     await gateway.stop();
-    await beside.json('export', 'served.gz');
+    await beside.json('export', 'served.export.db');
   }, 30_000);
 });

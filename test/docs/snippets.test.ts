@@ -144,8 +144,8 @@ describe('snippets', () => {
       postgresUrl === undefined
         ? [examples]
         : [
-            `DATABASE_URL=sqlite:./${copy} tollgate export ${copy}.gz`,
-            `tollgate import ${copy}.gz`,
+            `DATABASE_URL=sqlite:./${copy} tollgate export ${copy}.moved`,
+            `tollgate import ${copy}.moved`,
             // A copy of PostgreSQL is made by its own tools.
             examples.replace(/^tollgate backup .*$/m, ''),
           ];

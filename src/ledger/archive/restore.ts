@@ -4,8 +4,8 @@
 
 import { and, between, count, desc, eq } from 'drizzle-orm';
 import { BOOKS } from '../../store/archive/books.ts';
-import type { Row } from '../../store/archive/format.ts';
 import { createRowWriter } from '../../store/archive/rows.ts';
+import type { Row } from '../../store/archive/tables.ts';
 import { archivedMonths } from '../../store/archive-tables.ts';
 import type { Database, Queries } from '../../store/contract.ts';
 import { requests } from '../../store/money-tables.ts';

@@ -140,11 +140,12 @@ function problemOf(month: string, accountId: string, error: unknown): RetentionP
 
 function failureOf(error: unknown): ArchiveFailure {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  if (/^(ENOSPC|EDQUOT)$/.test(code)) return 'space';
+  if (/^(ENOSPC|EDQUOT|SQLITE_FULL)$/.test(code)) return 'space';
   return FOLDER_CODES.test(code) ? 'folder' : 'failed';
 }
 
-const FOLDER_CODES = /^(EACCES|EEXIST|EPERM|EROFS|ENOENT|ENOTDIR|EISDIR|EIO|ESTALE)$/;
+const FOLDER_CODES =
+  /^(EACCES|EEXIST|EPERM|EROFS|ENOENT|ENOTDIR|EISDIR|EIO|ESTALE|SQLITE_IOERR.*)$/;
 
 /** Reads the files to their ends before the rows that they replace are removed. */
 async function damageOf(

@@ -3,11 +3,11 @@
 
 import { Database as Connection } from 'bun:sqlite';
 import { archivedMonths } from '../archive-tables.ts';
-import { openDatabase, type SqliteDatabase } from '../database.ts';
+import type { SqliteDatabase } from '../database.ts';
 import { StoreError } from '../error.ts';
 import { MIGRATIONS } from '../migrations.ts';
 import { balances, movements, priceVersions, requests, texts } from '../money-tables.ts';
-import { openCopy } from '../sqlite-copy.ts';
+import { createCopy, openCopy } from '../sqlite-copy.ts';
 import { type ArchiveTable, archiveTable } from './tables.ts';
 
 export const BOOKS = {
@@ -23,11 +23,11 @@ export const BOOKS = {
 const INDEXES = ['requests_receipt', 'movements_receipt'];
 
 /** Each table and index takes a page, and most months are small. */
-const PAGE_BYTES = 1_024;
+const PAGE_BYTES = 2_048;
 
-/** Creates an empty file, readable by its owner only. Remove it if it cannot be finished. */
+/** Throws the system's error where the file cannot be created. Remove one that cannot be finished. */
 export function createBooks(path: string): SqliteDatabase {
-  const books = openDatabase({ url: `sqlite:${path}`, sync: 'normal', isNew: true, log: false });
+  const books = createCopy(path);
   const { connection } = books;
   connection.run(`PRAGMA page_size = ${PAGE_BYTES}`);
   // A balance refers to its account, whose row has an e-mail address.
@@ -68,15 +68,13 @@ function addColumns({ connection }: SqliteDatabase, { name, columns }: ArchiveTa
     'select name from pragma_table_info(?)',
   );
   const written = new Set(rows.all(name).map((column) => column.name));
-  const known = columns.filter((column) => written.has(column.name));
+  const known = columns.filter((column) => written.has(column));
   if (known.length === 0 || known.length < written.size) {
     throw new StoreError(
       `The table ${name} of the file has columns that this version does not know. Use the version that wrote the file, or a later one.`,
     );
   }
   if (known.length === columns.length) return;
-  const list = columns.map(
-    (column) => `${written.has(column.name) ? '' : 'null as '}"${column.name}"`,
-  );
+  const list = columns.map((column) => `${written.has(column) ? '' : 'null as '}"${column}"`);
   connection.run(`create temp view "${name}" as select ${list.join(', ')} from main."${name}"`);
 }

@@ -4,8 +4,7 @@
 
 import { and, Placeholder, type SQL, sql } from 'drizzle-orm';
 import type { Database, Statement } from '../contract.ts';
-import type { Row, TableShape, Value } from './format.ts';
-import type { ArchiveTable } from './tables.ts';
+import type { ArchiveTable, Row, Value } from './tables.ts';
 
 /** Rows of the first read; later reads adapt to the length of a row. */
 const FIRST_READ = 50;
@@ -13,7 +12,7 @@ const ROWS_A_READ = 500;
 const CHARACTERS_A_READ = 500_000;
 
 /** A row of an archived month may be as long as thousands of others: two bytes for each request. */
-const mostRows = ({ name }: TableShape): number => (name === 'archived_months' ? 1 : ROWS_A_READ);
+const mostRows = ({ name }: ArchiveTable): number => (name === 'archived_months' ? 1 : ROWS_A_READ);
 
 /** Rows per statement. */
 const ROWS_A_WRITE = 50;
@@ -40,9 +39,7 @@ export async function* readRows(
     sql`, `,
   );
   const columns = sql.join(
-    [...new Set([...table.columns.map(({ name }) => name), ...order])].map((name) =>
-      sql.identifier(name),
-    ),
+    [...new Set([...table.columns, ...order])].map((name) => sql.identifier(name)),
     sql`, `,
   );
   const behind = (values: SQL): SQL => sql`(${names}) > (${values})`;
@@ -89,8 +86,8 @@ export async function hasRows(
 }
 
 /** The cells of a row as the database has them, in the order of the table's columns. */
-function rawRow(row: Readonly<Record<string, unknown>>, { columns }: TableShape): Row {
-  return columns.map(({ name }) => rawValue(row[name]));
+function rawRow(row: Readonly<Record<string, unknown>>, { columns }: ArchiveTable): Row {
+  return columns.map((name) => rawValue(row[name]));
 }
 
 function rawValue(value: unknown): Value {
@@ -142,7 +139,7 @@ const place = (at: number): Placeholder => new Placeholder(String(at));
 
 function insertion(table: ArchiveTable, count: number, isRepeated: boolean) {
   const { name, columns } = table;
-  const names = columns.map((column) => `"${column.name}"`).join(', ');
+  const names = columns.map((column) => `"${column}"`).join(', ');
   const row = `(${columns.map(() => '?').join(', ')})`;
   const text = `insert into "${name}" (${names}) values ${Array(count).fill(row).join(', ')}${onConflict(table, isRepeated)}`;
   const params = Array.from({ length: count * columns.length }, (_, at) => place(at));
@@ -158,15 +155,14 @@ function onConflict({ key, replaced }: ArchiveTable, isRepeated: boolean): strin
 
 /** Updates a new hold to its exported state. */
 function holdProgress({ columns }: ArchiveTable) {
-  const at = (name: string): Placeholder =>
-    place(columns.findIndex((column) => column.name === name));
+  const at = (name: string): Placeholder => place(columns.indexOf(name));
   const changed = Object.keys(HOLD_BEGINS);
   const text = `update "open_holds" set ${changed.map((name) => `"${name}" = ?`).join(', ')} where "id" = ?`;
   return { toSQL: () => ({ sql: text, params: [...changed, 'id'].map(at) }) };
 }
 
 function asBegun(row: Row, { columns }: ArchiveTable): Row {
-  return columns.map(({ name }, at) => {
+  return columns.map((name, at) => {
     const begins = HOLD_BEGINS[name];
     return begins === undefined ? (row[at] ?? null) : begins;
   });

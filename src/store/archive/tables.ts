@@ -10,23 +10,21 @@ import * as money from '../money-tables.ts';
 import * as series from '../series-tables.ts';
 import * as signIn from '../sign-in-tables.ts';
 import * as plain from '../tables.ts';
-import type { ColumnKind, TableShape } from './format.ts';
 
-export type ArchiveTable = TableShape & {
-  /** The columns that may be null, which files of earlier versions may lack. */
-  readonly optional: ReadonlySet<string>;
+export type Value = bigint | string | Uint8Array | null;
+
+/** In the order of the columns. */
+export type Row = readonly Value[];
+
+export type ArchiveTable = {
+  readonly name: string;
+  readonly columns: readonly string[];
   /** The columns that rows are ordered by; together they are unique. */
   readonly key: readonly string[];
   /** The column that the database numbers; absent where there is none. */
   readonly numbered: string | undefined;
   /** The only row is there from the beginning, with this column at 0; an import replaces it. */
   readonly replaced: string | undefined;
-};
-
-const KINDS: Readonly<Record<string, ColumnKind>> = {
-  integer: 'integer',
-  text: 'text',
-  blob: 'bytes',
 };
 
 const STAYS: readonly unknown[] = [plain.serverNotes];
@@ -65,16 +63,9 @@ export function archiveTable(table: SQLiteTable): ArchiveTable {
   const key = single === undefined ? (primaryKeys[0]?.columns ?? []) : [single];
   return {
     name,
-    columns: columns.map((column) => ({ name: column.name, kind: kindOf(column.getSQLType()) })),
-    optional: new Set(columns.filter(({ notNull }) => !notNull).map((column) => column.name)),
+    columns: columns.map((column) => column.name),
     key: IN_ORDER.has(table) ? ['rowid'] : key.map((column) => column.name),
     numbered: single?.defaultFn === undefined ? undefined : single.name,
     replaced: table === series.usageMark ? series.usageMark.lastRecord.name : undefined,
   };
-}
-
-function kindOf(type: string): ColumnKind {
-  const kind = KINDS[type];
-  if (kind === undefined) throw new TypeError(`Columns of type ${type} cannot be moved.`);
-  return kind;
 }
