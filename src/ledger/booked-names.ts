@@ -22,11 +22,13 @@ export class BookedNames {
     const newPrices = unknownOf(priceNumbers, this.#prices);
     if (newTexts.length > 0) {
       const found = await db.select().from(texts).where(inArray(texts.number, newTexts));
-      for (const row of found) this.addText(row);
+      for (const { number, text } of found) this.#texts.set(number, text);
     }
     if (newPrices.length > 0) {
       const isNew = inArray(priceVersions.number, newPrices);
-      for (const row of await db.select().from(priceVersions).where(isNew)) this.addPrice(row);
+      for (const row of await db.select().from(priceVersions).where(isNew)) {
+        this.#prices.set(row.number, bookedPrice(row));
+      }
     }
   }
 
@@ -35,14 +37,6 @@ export class BookedNames {
     const isKnown = (numbers: Numbers, known: ReadonlyMap<number, unknown>): boolean =>
       numbers.every((number) => number === null || known.has(number));
     return isKnown(textNumbers, this.#texts) && isKnown(priceNumbers, this.#prices);
-  }
-
-  addText({ number, text }: typeof texts.$inferSelect): void {
-    this.#texts.set(number, text);
-  }
-
-  addPrice(row: typeof priceVersions.$inferSelect): void {
-    this.#prices.set(row.number, bookedPrice(row));
   }
 
   /** Throws `RangeError` for a number that was not read. */

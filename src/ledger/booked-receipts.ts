@@ -245,7 +245,7 @@ async function hashesOf(
 }
 
 /** The receipt that a row states; `previous` is the hash of the one before it. */
-export function receiptOfRow(
+function receiptOfRow(
   accountId: string,
   row: RequestRow | MovementRow,
   previous: string,
