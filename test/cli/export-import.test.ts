@@ -27,7 +27,11 @@ const source = createTollgate(directory);
 const into = (url: string) => createTollgate(directory, { DATABASE_URL: url });
 const ARCHIVE = join(directory, 'moved.export.db');
 
-type Side = { readonly ledger: Readonly<Record<string, string>>; readonly rows: number };
+type Side = {
+  readonly sha256: string;
+  readonly ledger: Readonly<Record<string, string>>;
+  readonly rows: number;
+};
 let exported: Side;
 
 beforeAll(async () => {
@@ -41,6 +45,7 @@ beforeAll(async () => {
 test('an export says what it wrote, for its owner alone', async () => {
   expect(exported).toMatchObject({
     file: ARCHIVE,
+    sha256: new Bun.CryptoHasher('sha256').update(readFileSync(ARCHIVE)).digest('hex'),
     tables: { accounts: 2, api_keys: 2, balances: 2 },
     ledger: { accounts: '2', posted: '25', movements_amount: '25', differences: '0' },
   });
@@ -57,6 +62,7 @@ test('an import prints both sides, and the keys go on', async () => {
   expect(exitCode).toBe(0);
   expect(stdout).toMatch(/^BOOKS +EXPORTED +IMPORTED$/m);
   expect(stdout).toMatch(/^posted +25 +25$/m);
+  expect(stdout).toContain(`SHA-256 ${exported.sha256}.`);
   expect(stdout).toContain('The books are whole, and the same on both sides.');
   const show = async (of: typeof source) => of.json('account', 'show', 'a@b.c');
   expect(await show(target)).toEqual(await show(source));
