@@ -5,7 +5,9 @@ import { isObject } from '../core/json.ts';
 import { listAt, memberOf, tableAt, textAt } from './document.ts';
 import { ModelSchema, PlanSchema, tomlKey, UpstreamSchema } from './schema.ts';
 
-export type CatalogEntryKind = 'model' | 'upstream' | 'plan';
+export const CATALOG_KINDS = ['model', 'upstream', 'plan'] as const;
+
+export type CatalogEntryKind = (typeof CATALOG_KINDS)[number];
 
 /** A plan has its name as `slug`. */
 export type CatalogEntry = Readonly<Record<string, unknown>>;
@@ -67,39 +69,6 @@ function ordered(kind: CatalogEntryKind, entry: CatalogEntry): CatalogEntry {
   const names = [NAMED_BY[kind], ...Object.keys(ENTRY_SCHEMAS[kind].properties)];
   const known = [...new Set(names)].filter((name) => Object.hasOwn(entry, name));
   return { ...Object.fromEntries(known.map((name) => [name, entry[name]])), ...entry };
-}
-
-export type EntryReference = {
-  readonly kind: 'model' | 'plan';
-  readonly id: string;
-  /** The member that refers to the entry, such as `served_by`. */
-  readonly member: 'served_by' | 'fallbacks' | 'models';
-};
-
-/** The entries that name another one, which therefore cannot be removed. */
-export function referencesTo(
-  document: unknown,
-  kind: CatalogEntryKind,
-  id: string,
-): EntryReference[] {
-  const models = [...entriesOf(document, 'model')];
-  if (kind === 'upstream') {
-    return models
-      .filter(([, model]) =>
-        listAt(model, 'served_by').some((each) => textAt(each, 'upstream') === id),
-      )
-      .map(([model]) => ({ kind: 'model', id: model, member: 'served_by' }));
-  }
-  if (kind === 'plan') return [];
-  const has = (entry: unknown, member: string) => listAt(entry, member).includes(id);
-  return [
-    ...models
-      .filter(([model, entry]) => model !== id && has(entry, 'fallbacks'))
-      .map(([model]) => ({ kind: 'model', id: model, member: 'fallbacks' }) as const),
-    ...[...entriesOf(document, 'plan')]
-      .filter(([, plan]) => has(plan, 'models'))
-      .map(([plan]) => ({ kind: 'plan', id: plan, member: 'models' }) as const),
-  ];
 }
 
 /** The members of an entry that differ, each with its values before and after. */

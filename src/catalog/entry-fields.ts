@@ -8,10 +8,10 @@ import { UPSTREAM_DEFAULTS } from './upstreams.ts';
 export type EntryField = {
   readonly name: string;
   readonly required: boolean;
-  /** `texts` and `tables` are lists; `choices` is a list of fixed words. */
+  /** `texts` and `tables` are lists; `choices` is a list of fixed words; `other` has no field. */
   readonly type:
     | ('text' | 'integer' | 'number' | 'decimal' | 'flag' | 'choice')
-    | ('choices' | 'texts' | 'table' | 'tables');
+    | ('choices' | 'texts' | 'table' | 'tables' | 'other');
   readonly min?: number | undefined;
   readonly max?: number | undefined;
   readonly max_length?: number | undefined;
@@ -60,7 +60,10 @@ function shapeOf(schema: TSchema): Omit<EntryField, 'name' | 'required'> {
     const type = TypeGuard.IsInteger(schema) ? 'integer' : 'number';
     return { type, min: schema.minimum ?? schema.exclusiveMinimum, max: schema.maximum };
   }
+  if (TypeGuard.IsRecord(schema)) return { type: 'other' };
   if (TypeGuard.IsUnion(schema)) {
+    // The name of a profile, or a table.
+    if (schema.anyOf.some((each) => TypeGuard.IsRecord(each))) return { type: 'text' };
     const choices = wordsOf(schema);
     return choices.length === 0 ? { type: 'decimal' } : { type: 'choice', choices };
   }

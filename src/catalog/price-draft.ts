@@ -10,7 +10,6 @@ import { listAt, memberOf, textAt } from './document.ts';
 import { type PeriodEntry, PeriodSchema, TierSchema } from './price-schema.ts';
 import { CatalogError, parseToml, substitute } from './source.ts';
 import { editToml, plainDocument } from './toml-edit.ts';
-import { renderSection } from './toml-values.ts';
 
 const Model = Type.String({ minLength: 1, maxLength: 64 });
 
@@ -156,16 +155,4 @@ function startOf(period: unknown): number {
 
 function shortInstant(ms: number): string {
   return isoTime(ms).replace('.000Z', 'Z');
-}
-
-/** The TOML to add by hand, for files that cannot be written. */
-export function draftSnippet({ add = [], withdraw = [] }: PriceDraft): string {
-  const parts = add.map((entry) => {
-    const section = renderSection(['model', 'prices'], periodOf(entry), true, [], true);
-    return `# of the model ${entry.model}\n${section}`;
-  });
-  const gone = withdraw.map(
-    ({ model, valid_from }) => `# remove the price of the model ${model} from ${valid_from} on`,
-  );
-  return `${[...gone, ...parts].join('\n\n')}\n`;
 }

@@ -1,23 +1,26 @@
-// Keeps the secrets of a catalog out of the console: literal keys are hidden in entries and in text,
-// and an edited entry gets them back. A form can set a key only by the name of a variable.
+// Keeps the secrets of a catalog out of the console. The text that a page gets has marks in their
+// places. A text that a page sends gets them back, where they go to the same address as before. A
+// page can set a key only by the name of a variable.
 
 import { isObject } from '../core/json.ts';
 import { listAt, memberOf, textAt } from './document.ts';
 import type { CatalogEntry } from './entries.ts';
 import type { Problem } from './schema.ts';
-import { placesOf, type TextRange, type TomlPlace } from './toml-places.ts';
-import { createSplices } from './toml-splices.ts';
+import { plainDocument, splicedText } from './toml-edit.ts';
+import { pathText, readToml, type TomlPath, type TomlValue } from './toml-text.ts';
 
-const HIDDEN = '••••';
 const REFERENCE = /^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$/;
 const REFERENCES = /\$\{([^}]*)\}/g;
 
-/** Stands for a key of the file; the number is its place in the list of keys. */
-const KEPT = /^<kept (\d+)>$/;
+const MARK = /<kept [^>]*>/g;
+const COMMENT = 'comment';
 
-/** Names of members whose text is hidden in shown text, in any table. */
+/** Names of members whose text is hidden, in any table. */
 const SECRET_NAME =
   /(?:^|[_-])(?:api[_-]?keys?|access[_-]?key(?:[_-]?id)?|secret|password|authorization|proxy|token)$/i;
+
+/** The members of an upstream that a page may set to a variable. */
+const KEY = /^(?:api_key|api_keys\[\d+\]|proxy|aws\.(?!region$).+)$/;
 
 /** A password within an address is hidden as well. */
 function isPlain(text: string): boolean {
@@ -25,80 +28,129 @@ function isPlain(text: string): boolean {
   return /^https?:\/\//.test(text) && (!text.includes('@') || /:\$\{[A-Za-z_]\w*\}@/.test(text));
 }
 
-function keysOf(upstream: unknown): readonly unknown[] {
-  const key = textAt(upstream, 'api_key');
-  return key === undefined ? listAt(upstream, 'api_keys') : [key];
-}
+type Kept = {
+  readonly source: string;
+  /** Where it may stand: its member, and the address that the member is sent to. */
+  readonly place: string;
+};
 
-/** An upstream with each of its secrets replaced; `at` is the place in a list of keys. */
-function mapSecrets(
-  upstream: CatalogEntry,
-  replace: (path: string, value: unknown, at: number) => unknown,
-): CatalogEntry {
-  const { api_key, api_keys, proxy, aws } = upstream;
-  return {
-    ...upstream,
-    ...(api_key !== undefined && { api_key: replace('api_key', api_key, 0) }),
-    ...(Array.isArray(api_keys) && {
-      api_keys: api_keys.map((key, at) => replace(`api_keys[${at}]`, key, at)),
-    }),
-    ...(proxy !== undefined && { proxy: replace('proxy', proxy, 0) }),
-    ...(isObject(aws) && {
-      aws: Object.fromEntries(
-        Object.entries(aws).map(([name, value]) => [
-          name,
-          name === 'region' ? value : replace(`aws.${name}`, value, 0),
-        ]),
-      ),
-    }),
+/** A text with marks in place of its secrets, and what each of them stands for. */
+export type HiddenText = { readonly text: string; readonly kept: ReadonlyMap<string, Kept> };
+
+/** Throws where the text is not TOML. */
+export function hiddenText(text: string): HiddenText {
+  const { values, comments } = readToml(text);
+  const document = plainDocument(text);
+  const secrets = values.filter(isSecret);
+  const marks = secrets.map(({ path }) => `<kept ${nameOf(document, path)}>`);
+  let count = 0;
+  const found: [string, Kept][] = [];
+  const hide = (source: string): string => {
+    count += 1;
+    const mark = `<kept comment ${count}>`;
+    found.push([mark, { source, place: COMMENT }]);
+    return mark;
   };
+  const hidden = splicedText(text, [
+    ...secrets.map(({ range }, at) => ({ range, text: JSON.stringify(marks[at]) })),
+    ...comments.map((range) => ({
+      range,
+      text: text
+        .slice(...range)
+        .replaceAll(/[A-Za-z0-9_+/=.-]{16,}/g, (word) =>
+          /\d/.test(word) && /[A-Za-z]/.test(word) ? hide(word) : word,
+        ),
+    })),
+  ]);
+  // The address of a secret may have a secret in it.
+  const shown = plainDocument(hidden);
+  for (const [at, { path, range }] of secrets.entries()) {
+    found.push([marks[at] ?? '', { source: text.slice(...range), place: placeOf(shown, path) }]);
+  }
+  return { text: hidden, kept: new Map(found) };
 }
 
-/** An upstream as a form may have it: literal secrets are replaced by marks. */
-export function masked(upstream: CatalogEntry): CatalogEntry {
-  return mapSecrets(upstream, (_, value, at) =>
-    typeof value !== 'string' || isPlain(value) ? value : `<kept ${at + 1}>`,
-  );
+/** A text as it may be shown and recorded beside another one. */
+export function redacted(text: string): string {
+  return hiddenText(text).text.replaceAll(MARK, '••••');
 }
 
-/** The secrets of an upstream that a mark at this path can stand for. */
-function secretsAt(path: string, source: CatalogEntry | undefined): readonly unknown[] {
-  const [table = '', member] = path.split('.');
-  if (member !== undefined) return [memberOf(memberOf(source, table), member)];
-  return path === 'proxy' ? [memberOf(source, path)] : keysOf(source);
+/** Plans have none, but a limit of API keys. */
+function isSecret({ path, node }: TomlValue): boolean {
+  if (node?.type !== 'TOMLValue' || path[0] === 'plan') return false;
+  const isNamed = path.some((part) => typeof part === 'string' && SECRET_NAME.test(part));
+  return isNamed && !(typeof node.value === 'string' && isPlain(node.value));
 }
 
-/**
- * An upstream with the marks replaced by what they stand for in `source`. Keys of the file are not
- * sent to another address: a form that changes it has to set them.
- */
-export function unmasked(
-  upstream: CatalogEntry,
-  source: CatalogEntry | undefined,
-): { readonly entry: CatalogEntry; readonly problems: readonly Problem[] } {
+/** A path with the id of the upstream, so that the mark stays with it when others come and go. */
+function nameOf(document: CatalogEntry, path: TomlPath): string {
+  const id = textAt(upstreamAt(document, path), 'id');
+  const named = id === undefined ? pathText(path) : `${id} ${pathText(path.slice(2))}`;
+  return named.replaceAll(/[^\w.[\] -]/g, '?');
+}
+
+function upstreamAt(document: CatalogEntry, [kind, at]: TomlPath): unknown {
+  return kind === 'upstream' && typeof at === 'number' ? listAt(document, kind)[at] : undefined;
+}
+
+function placeOf(document: CatalogEntry, path: TomlPath): string {
+  const upstream = upstreamAt(document, path);
+  if (upstream === undefined) return pathText(path);
+  const member = path
+    .slice(2)
+    .filter((part) => typeof part === 'string')
+    .join('.')
+    .replace(/^api_keys$/, 'api_key');
+  return JSON.stringify([member, memberOf(upstream, 'base_url'), memberOf(upstream, 'proxy')]);
+}
+
+/** The text of a page with the secrets that its marks stand for, and the marks that cannot be filled. */
+export function filledText(
+  text: string,
+  kept: HiddenText['kept'],
+): { readonly text: string; readonly problems: readonly Problem[] } {
+  const { values, comments } = readToml(text);
+  const document = plainDocument(text);
   const problems: Problem[] = [];
-  const isMoved = ['base_url', 'proxy'].some((member) => {
-    const value = memberOf(upstream, member);
-    return !KEPT.test(String(value)) && value !== memberOf(source, member);
+  const ranges = new Map(values.map(({ path, range }) => [pathText(path), range]));
+  const before = stringsOf(document);
+  const splices = before.flatMap(({ path, value }) => {
+    const place = pathText(path);
+    const range = ranges.get(place);
+    if (value.match(MARK) === null) return [];
+    const secret = kept.get(value);
+    if (secret?.place === placeOf(document, path) && range !== undefined) {
+      return [{ range, text: secret.source }];
+    }
+    problems.push({ path: place, text: secret === undefined ? UNKNOWN : MOVED });
+    return [];
   });
-  const entry = mapSecrets(upstream, (path, value) => {
-    const number = KEPT.exec(String(value))?.[1];
-    if (number === undefined) return value;
-    const secret = secretsAt(path, source)[Number(number) - 1];
-    if (isMoved) problems.push({ path, text: MOVED });
-    else if (secret === undefined) problems.push({ path, text: 'is no longer in the file' });
-    return secret ?? value;
+  const said = comments.map((range) => ({
+    range,
+    text: text.slice(...range).replaceAll(MARK, (mark) => {
+      const word = kept.get(mark);
+      return word?.place === COMMENT ? word.source : mark;
+    }),
+  }));
+  const filled = splicedText(text, [...splices, ...said]);
+  // The two parsers of TOML must agree on where a secret went.
+  const after = stringsOf(plainDocument(filled));
+  const isAsBefore = before.every(({ path, value }, at) => {
+    const isPlace = pathText(after[at]?.path ?? []) === pathText(path);
+    return isPlace && (after[at]?.value === value || value.match(MARK) !== null);
   });
-  const { google } = upstream;
-  const isSame = JSON.stringify(google) === JSON.stringify(memberOf(source, 'google'));
-  if (google !== undefined && (isMoved || !isSame)) problems.push({ path: 'google', text: GOOGLE });
-  return { entry, problems };
+  if (!isAsBefore || before.length !== after.length) problems.push({ path: '', text: AMBIGUOUS });
+  return { text: filled, problems };
 }
+
+const AMBIGUOUS = 'the text is written in a way that cannot be edited safely';
+
+const UNKNOWN = 'is not a hidden key of the file';
 
 const MOVED =
-  'must be set again as a reference, because the address or the proxy changes and the key of the file would be sent there';
+  'must be set again as a reference: a hidden key of the file stays with its member, its address and its proxy';
 
-/** A form needs no secret to set it, and could send a token of the server to any address. */
+/** A page needs no secret to set it, and could send a token of the server to any address. */
 const GOOGLE =
   'must be changed in the catalog file, as must the address and the proxy beside it: they receive tokens of the Google account of the server';
 
@@ -107,76 +159,54 @@ const LITERAL =
   'must be a reference such as ${EAST_KEY}; set the key in the environment or the .env file of the server';
 
 /**
- * What a form may not write: keys as literals, and references to variables where they would be shown
- * or sent as something else than a key. What `source` has already may stay. `reserved` has the
- * names of the server's own settings.
+ * What a page may not write: keys as literals, and references to variables where they would be shown
+ * or sent as something else than a key. What `before`, the text of the file, has in the same member
+ * may stay. `reserved` has the names of the server's own settings.
  */
 export function secretProblems(
-  entry: CatalogEntry,
-  source: CatalogEntry | undefined,
+  text: string,
+  before: string,
   reserved: ReadonlySet<string>,
 ): Problem[] {
-  const known = new Set(texts(source ?? {}).map(({ text }) => text));
-  return texts(entry).flatMap(({ path, text }) => {
-    if (known.has(text)) return [];
-    const names = [...text.matchAll(REFERENCES)].map(([, name = '']) => name);
-    const isSecret = /^(?:api_key|api_keys\[\d+\]|proxy|aws\.(?!region$).+)$/.test(path);
-    if (!isSecret) {
-      return names.length === 0
-        ? []
-        : [{ path, text: 'must not refer to a variable; only keys may' }];
-    }
-    if (!isPlain(text)) return [{ path, text: LITERAL }];
-    return names.some((name) => reserved.has(name))
-      ? [{ path, text: 'must not refer to a setting of the server' }]
-      : [];
-  });
+  const memberText = ({ path, value }: ReturnType<typeof stringsOf>[number]) =>
+    `${path.filter((part) => typeof part === 'string').join('.')} ${value}`;
+  const known = new Set(stringsOf(plainDocument(before)).map(memberText));
+  const written = stringsOf(plainDocument(text)).filter((each) => !known.has(memberText(each)));
+  return [
+    ...written.flatMap(({ path, value }) => {
+      const names = [...value.matchAll(REFERENCES)].map(([, name = '']) => name);
+      const isKey = path[0] === 'upstream' && KEY.test(pathText(path.slice(2)));
+      const problem = (words: string) => [{ path: pathText(path), text: words }];
+      if (value.match(MARK) !== null) return [];
+      if (!isKey) {
+        return names.length === 0 ? [] : problem('must not refer to a variable; only keys may');
+      }
+      if (!isPlain(value)) return problem(LITERAL);
+      return names.some((name) => reserved.has(name))
+        ? problem('must not refer to a setting of the server')
+        : [];
+    }),
+    ...googleProblems(plainDocument(text), plainDocument(before)),
+  ];
 }
 
-function texts(value: unknown, path = ''): { readonly path: string; readonly text: string }[] {
-  if (typeof value === 'string') return [{ path, text: value }];
-  if (Array.isArray(value)) return value.flatMap((each, at) => texts(each, `${path}[${at}]`));
-  if (!isObject(value)) return [];
-  return Object.entries(value).flatMap(([key, each]) =>
-    texts(each, path === '' ? key : `${path}.${key}`),
+function googleProblems(document: CatalogEntry, before: CatalogEntry): Problem[] {
+  const accountOf = (upstream: unknown) =>
+    JSON.stringify(['google', 'base_url', 'proxy'].map((name) => memberOf(upstream, name)));
+  const known = new Set(listAt(before, 'upstream').map(accountOf));
+  return listAt(document, 'upstream').flatMap((upstream, at) =>
+    memberOf(upstream, 'google') === undefined || known.has(accountOf(upstream))
+      ? []
+      : [{ path: `upstream[${at}].google`, text: GOOGLE }],
   );
 }
 
-/** The names of variables that an upstream's keys refer to. */
-export function variablesOf(upstream: CatalogEntry): string[] {
-  const secrets: string[] = [];
-  mapSecrets(upstream, (_, value) => secrets.push(String(value)));
-  return secrets.flatMap((secret) => [...secret.matchAll(REFERENCES)].map(([, name = '']) => name));
-}
-
-/**
- * The text of a catalog file without its secrets: literal keys, and what looks like one in a comment.
- */
-export function redacted(text: string): string {
-  const splices = createSplices(text);
-  const { root, comments } = placesOf(text);
-  for (const range of secretRanges(root, false)) {
-    const value = text.slice(...range);
-    if (!isPlain(value.replaceAll(/^["']+|["']+$/g, ''))) splices.replace(range, `"${HIDDEN}"`);
-  }
-  for (const [start, end] of comments) {
-    const comment = text.slice(start, end);
-    const shown = comment.replaceAll(/[A-Za-z0-9_+/=.-]{16,}/g, (word) =>
-      /\d/.test(word) && /[A-Za-z]/.test(word) ? HIDDEN : word,
-    );
-    if (shown !== comment) splices.replace([start, end], shown);
-  }
-  return splices.apply();
-}
-
-function secretRanges(place: TomlPlace, isSecret: boolean): TextRange[] {
-  const { value, members, elements } = place;
-  const isWhole = members.size + elements.length === 0;
-  return [
-    ...(isSecret && value !== undefined && isWhole ? [value.range] : []),
-    ...elements.flatMap((each) => secretRanges(each, isSecret)),
-    ...[...members].flatMap(([name, each]) =>
-      secretRanges(each, isSecret || SECRET_NAME.test(name)),
-    ),
-  ];
+function stringsOf(
+  value: unknown,
+  path: TomlPath = [],
+): { readonly path: TomlPath; readonly value: string }[] {
+  if (typeof value === 'string') return [{ path, value }];
+  if (Array.isArray(value)) return value.flatMap((each, at) => stringsOf(each, [...path, at]));
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([key, each]) => stringsOf(each, [...path, key]));
 }

@@ -65,10 +65,16 @@ export function findCatalog({
 
 /** Parses TOML to a plain value. Throws `CatalogError` with the line and the column. */
 export function parseToml(text: string, label: string): unknown {
-  const failure = tomlFailure(text);
-  if (failure === undefined) return Bun.TOML.parse(text);
-  const { line, column } = locate(text, failure);
-  throw new CatalogError([`${label}: line ${line}, column ${column}: ${failure}`]);
+  const found = tomlProblem(text);
+  if (found === undefined) return Bun.TOML.parse(text);
+  const { line, column, problem } = found;
+  throw new CatalogError([`${label}: line ${line}, column ${column}: ${problem}`]);
+}
+
+/** Where and why a text is not TOML; `undefined` for valid text. */
+export function tomlProblem(text: string) {
+  const problem = tomlFailure(text);
+  return problem === undefined ? undefined : { ...locate(text, problem), problem };
 }
 
 /** The parser's message, or `undefined` for valid text. */

@@ -27,20 +27,19 @@ export function renderEntry(key: string, value: unknown, mayBreak = false): stri
   return `${tomlKey(key)} = ${renderValue(value, mayBreak)}`;
 }
 
-/**
- * A table with its header, such as `[plan.free]` or, as an entry of a list, `[[model]]`. Lists in
- * `apart` get headers of their own below it.
- */
+/** Lists of tables that get headers of their own below an entry. */
+export const APART = ['prices'];
+
+/** A table with its header, such as `[plan.free]` or, as an entry of a list, `[[model]]`. */
 export function renderSection(
   path: readonly string[],
   table: Readonly<Record<string, unknown>>,
   isEntry: boolean,
-  apart: readonly string[],
   mayBreak: boolean,
 ): string {
   const name = path.map(tomlKey).join('.');
   const members = Object.entries(table);
-  const isApart = (key: string, member: unknown) => apart.includes(key) && isTables(member);
+  const isApart = (key: string, member: unknown) => APART.includes(key) && isTables(member);
   return [
     isEntry ? `[[${name}]]` : `[${name}]`,
     ...members.flatMap(([key, member]) =>
@@ -48,7 +47,7 @@ export function renderSection(
     ),
     ...members.flatMap(([key, member]) =>
       isApart(key, member) && isTables(member)
-        ? member.map((each) => `\n${renderSection([...path, key], each, true, apart, mayBreak)}`)
+        ? member.map((each) => `\n${renderSection([...path, key], each, true, mayBreak)}`)
         : [],
     ),
   ].join('\n');

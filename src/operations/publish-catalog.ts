@@ -9,6 +9,7 @@ import {
   constants,
   fsyncSync,
   openSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   renameSync,
@@ -40,6 +41,24 @@ export function whyNotWritable({ origin, path }: FoundCatalog): string | undefin
     return undefined;
   } catch {
     return `The server may not write ${path} or its folder. Copy the text into the file by hand.`;
+  }
+}
+
+const BACKUP = /\.\d{8}T\d{6}Z-[0-9a-f]{8}\.bak$/;
+
+/** What the last publication replaced; `undefined` where there is no backup of one. */
+export function previousText({ path }: FoundCatalog): string | undefined {
+  if (path === undefined) return undefined;
+  try {
+    const file = realpathSync(path);
+    const name = basename(file);
+    const backups = readdirSync(dirname(file)).filter(
+      (each) => each.startsWith(name) && BACKUP.test(each.slice(name.length)),
+    );
+    const newest = backups.sort().at(-1);
+    return newest && readFileSync(join(dirname(file), newest), 'utf8');
+  } catch {
+    return undefined;
   }
 }
 

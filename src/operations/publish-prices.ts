@@ -2,7 +2,7 @@
 // it. Prices have no other source.
 
 import { type LoadedCatalog, loadFound } from '../catalog/live.ts';
-import { draftedText, draftSnippet, type PriceDraft } from '../catalog/price-draft.ts';
+import { draftedText, type PriceDraft } from '../catalog/price-draft.ts';
 import { priceWarnings, withWritePrices } from '../catalog/price-warnings.ts';
 import type { FoundCatalog } from '../catalog/source.ts';
 import { parseInstant } from '../core/instant.ts';
@@ -17,8 +17,6 @@ type PreparedPrices = {
   /** The catalog with the draft in it. */
   readonly catalog: Catalog;
   readonly text: string;
-  /** Only the drafted prices, for editing by hand. */
-  readonly snippet: string;
   /** What an operator should know before publishing. */
   readonly warnings: readonly string[];
 };
@@ -37,7 +35,7 @@ export function preparePrices(
   const { text } = drafted;
   const { catalog } = loadFound({ ...found, text }, nowMs);
   const warnings = priceWarnings(catalog, nowMs);
-  return { basedOn: before.digest, catalog, text, snippet: draftSnippet(draft), warnings };
+  return { basedOn: before.digest, catalog, text, warnings };
 }
 
 /** A summary of the draft, for the audit trail. */

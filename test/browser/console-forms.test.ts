@@ -73,10 +73,8 @@ describeInBrowser("the console's forms for the catalog", ({ visit }) => {
 
     // The draft is kept in the browser until it is published.
     await page.reload();
-    await expectText(page, 'Unpublished draft');
-    expect(await output.inputValue()).toBe('77');
-    await review(page);
     await page.locator('.difference .removed', { hasText: 'max_output' }).waitFor();
+    expect(await output.inputValue()).toBe('77');
     await publish(page);
     await expectPath(page, '/operator/models/plain');
     await expectText(page, 'max 77 tokens');
@@ -86,7 +84,7 @@ describeInBrowser("the console's forms for the catalog", ({ visit }) => {
     expect(now.filter((line, at) => line !== before[at])).toEqual(['max_output = 77']);
     await page.getByRole('link', { name: 'Edit' }).click();
     await page.getByRole('button', { name: 'Review changes' }).waitFor();
-    expect(await page.getByText('Unpublished draft').count()).toBe(0);
+    expect(await page.locator('.difference').count()).toBe(0);
   });
 
   test('a file that changed under a draft is shown with the draft, which is made again', async () => {
@@ -106,15 +104,14 @@ describeInBrowser("the console's forms for the catalog", ({ visit }) => {
     await publish(page);
     await expectText(page, 'The catalog file has changed since you opened it.');
     expect(text()).toBe(changed);
-    await page.getByRole('button', { name: 'Read the file again' }).click();
+    await page.reload();
     await expectText(page, 'The file has changed since you began');
-    await expectText(page, /Context window: \d+ → 654321/);
-    await expectText(page, /Maximum output: \d+ → 78/);
     await expectClean(visitor);
     await page.getByRole('button', { name: 'Reapply my changes' }).click();
-    expect(await page.getByLabel('Context window').inputValue()).toBe('654321');
-    await review(page);
+    await page.getByText('The file has changed since you began').waitFor({ state: 'detached' });
     await page.locator('.difference .added', { hasText: 'max_output = 78' }).waitFor();
+    expect(await page.getByLabel('Context window').inputValue()).toBe('654321');
+    expect(await page.getByLabel('Maximum output').inputValue()).toBe('78');
     await publish(page);
     await expectPath(page, '/operator/models/plain');
     expect(text()).toContain('context_window = 654321 # changed');
@@ -129,9 +126,9 @@ describeInBrowser("the console's forms for the catalog", ({ visit }) => {
     await openSignedIn(visitor, rig.operator, '/catalog/edit/model/plain');
     await page.getByRole('link', { name: 'Duplicate' }).click();
     await page.getByLabel('Slug').fill('copied');
-    const price = page.getByRole('region', { name: 'Price', exact: true });
+    const price = page.getByRole('group', { name: 'Price', exact: true });
     await price.getByLabel('Output').fill('2.25');
-    await price.getByLabel('Unit').selectOption('tokens');
+    await page.getByLabel('Unit', { exact: true }).selectOption('tokens');
     expect(await price.getByLabel('Output').inputValue()).toBe('2.25');
     await review(page);
     await page.locator('.difference .added', { hasText: 'output = "2.25"' }).waitFor();
@@ -152,7 +149,7 @@ describeInBrowser("the console's forms for the catalog", ({ visit }) => {
     ] as const) {
       await page.getByLabel(label).fill(value);
     }
-    await page.getByRole('combobox', { name: 'Models' }).selectOption('copied');
+    await page.getByLabel('Models', { exact: true }).fill('copied');
     await review(page);
     await page.locator('.difference .added', { hasText: '[plan.team]' }).waitFor();
     await publish(page);
@@ -162,14 +159,24 @@ describeInBrowser("the console's forms for the catalog", ({ visit }) => {
 
     await page.goto(`${base()}/catalog/edit/model/copied`);
     await page.getByRole('button', { name: 'Remove', exact: true }).first().click();
-    await expectText(page, 'This model is in use: models of the plan team');
-    await page.goto(`${base()}/catalog/edit/plan/team`);
-    await page.getByRole('button', { name: 'Remove', exact: true }).first().click();
-    await page.locator('dialog .difference .removed', { hasText: '[plan.team]' }).waitFor();
+    await expectPath(page, '/operator/catalog');
+    await page.getByRole('button', { name: /^Line \d+, column \d+$/ }).click();
+    const area = page.getByLabel('Catalog file');
+    const selected = await area.evaluate((each: unknown) => {
+      const { value, selectionStart } = each as { value: string; selectionStart: number };
+      return value.slice(0, selectionStart);
+    });
+    expect(selected).toEndWith('models = [');
+    await area.fill((await area.inputValue()).replace(/\n\[plan\.team\]\n(?:.+\n)+/, ''));
+    await page.locator('.difference .removed', { hasText: '[plan.team]' }).waitFor();
     await expectClean(visitor);
-    await page.locator('dialog').getByRole('button', { name: 'Remove' }).click();
-    await expectPath(page, '/operator/plans');
-    expect(text()).not.toContain('team');
+    await publish(page);
+    await expectText(page, 'Published. The server uses it now.');
+    expect(text()).not.toMatch(/team|copied/);
+
+    await page.getByRole('button', { name: 'Undo the last publication' }).click();
+    await page.locator('.difference .added', { hasText: '[plan.team]' }).waitFor();
+    await page.getByRole('button', { name: 'Discard' }).click();
   });
 
   test('an upstream is tested, its literal key is not on the page and stays in the file', async () => {
@@ -181,7 +188,7 @@ describeInBrowser("the console's forms for the catalog", ({ visit }) => {
     });
     await openSignedIn(visitor, rig.operator, '/upstreams/scripted');
     await page.getByRole('link', { name: 'Edit' }).click();
-    await expectText(page, 'Set in the file');
+    expect(await page.getByLabel('Key', { exact: true }).inputValue()).toStartWith('<kept ');
     await page.getByLabel('Queued requests').fill('9');
     await page.getByRole('button', { name: 'Test', exact: true }).click();
     await page.getByLabel('Model at the upstream').fill('ok');
@@ -190,11 +197,12 @@ describeInBrowser("the console's forms for the catalog", ({ visit }) => {
     await expectText(page, 'cached_tokens');
     await expectClean(visitor);
     await page.locator('dialog').getByRole('button', { name: 'Close' }).last().click();
-    await page.getByRole('button', { name: 'Add key' }).click();
-    await page.getByLabel('Variable of key 2').fill('NOT_THERE');
+    const key = page.getByLabel('Key', { exact: true });
+    const kept = await key.inputValue();
+    await key.fill(`\${NOT_THERE}`);
     await review(page);
     await page.locator('.field .error', { hasText: 'needs the variable NOT_THERE' }).waitFor();
-    await page.getByRole('button', { name: 'Remove key 2' }).click();
+    await key.fill(kept);
     await page.locator('.difference .added', { hasText: 'queue_length = 9' }).waitFor();
     await publish(page);
     await expectPath(page, '/operator/upstreams/scripted');
@@ -204,7 +212,7 @@ describeInBrowser("the console's forms for the catalog", ({ visit }) => {
     expect(text()).toContain('queue_length = 9');
   });
 
-  test('the built-in catalog is shown read-only, with what to do', async () => {
+  test('the built-in catalog can be drafted, not published, and says what to do', async () => {
     await using mailbox = await openMailbox();
     await using gateway = await startGateway({ environment: openSignUp(mailbox) });
     const operator = await createOperator(gateway);
@@ -212,9 +220,12 @@ describeInBrowser("the console's forms for the catalog", ({ visit }) => {
     const { page } = visitor;
     await openSignedIn(visitor, operator, '/catalog/edit/model/demo-chat');
     await expectText(page, 'The built-in demonstration catalog serves, and it has no file.');
-    expect(await page.getByLabel('Maximum output').inputValue()).toBe('8192');
-    expect(await page.getByLabel('Maximum output').getAttribute('readonly')).not.toBeNull();
-    expect(await page.getByRole('button', { name: 'Publish' }).count()).toBe(0);
+    await page.getByLabel('Maximum output').fill('5');
+    await review(page);
+    await page.locator('.difference .added', { hasText: 'max_output = 5' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Publish', exact: true }).isDisabled()).toBe(
+      true,
+    );
     await expectClean(visitor);
   });
 });

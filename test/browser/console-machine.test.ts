@@ -97,15 +97,14 @@ describeInBrowser('the console, over the server and what it sells', ({ visit }) 
     const { page } = visitor;
     await openSignedIn(visitor, rig.operator, '/prices');
     await page.getByRole('button', { name: 'New price' }).first().click();
-    await page.getByLabel('Output').fill('123.5');
+    await page.getByLabel('Output', { exact: true }).fill('123.5');
     await page.getByRole('button', { name: 'Add to draft' }).click();
     await page.getByLabel('Month').selectOption({ index: 0 });
     await page.getByRole('button', { name: 'Calculate' }).click();
     await expectText(page, 'Customers would have paid');
     await expectClean(visitor);
     await page.getByRole('button', { name: 'Publish' }).click();
-    await page.locator('dialog').getByRole('button', { name: 'Publish' }).click();
-    await expectText(page, 'Each price applies from its start time');
+    await expectText(page, 'Published. The server uses it now.');
     await expectText(page, '$123.50');
     const shown = await rig.gateway.run('prices', 'show', '--model', 'ok');
     const [model] = shown['models'] as {

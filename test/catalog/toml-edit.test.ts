@@ -27,7 +27,15 @@ const served = fc.array(fc.record({ upstream: word, model: scalar, weight: fc.na
   maxLength: 3,
 });
 const member = fc.oneof(scalar, words, rates, served);
-const KEYS = ['slug', 'aliases', 'max_output', 'price', 'served_by', 'description', 'quoted key'];
+const KEYS = [
+  'created',
+  'aliases',
+  'max_output',
+  'price',
+  'served_by',
+  'description',
+  'quoted key',
+];
 const entry = fc.dictionary(fc.constantFrom(...KEYS), member, { minKeys: 1, maxKeys: 5 });
 
 /** Writes a value in one of the ways that TOML has for it. */
@@ -80,7 +88,7 @@ function writtenTables(list: readonly (readonly [Document, readonly number[]])[]
   return list.map(([table, styles], at) => ({
     header: `[[model]] # header ${at}\n`,
     name: `m${at}`,
-    blocks: Object.entries({ ...table, id: `m${at}` }).map(([key, value], index) =>
+    blocks: Object.entries({ ...table, slug: `m${at}` }).map(([key, value], index) =>
       blockOf(key, value, styles[index] ?? 0, `${at}.${key}`),
     ),
   }));
@@ -99,7 +107,6 @@ describe('a text changed to say another document', () => {
     changed: fc.dictionary(fc.constantFrom(...KEYS), fc.option(member, { nil: undefined })),
     at: fc.nat(3),
     added: fc.option(entry, { nil: undefined }),
-    addedAt: fc.nat(4),
     removed: fc.option(fc.nat(3), { nil: undefined }),
     plan: fc.boolean(),
     isCrlf: fc.boolean(),
@@ -120,10 +127,10 @@ describe('a text changed to say another document', () => {
           models[edit.at] = Object.fromEntries(next.filter(([, value]) => value !== undefined));
         }
         if (edit.removed !== undefined && models.length > 1 && models[edit.removed]) {
-          kept.delete(String(models[edit.removed]?.['id']));
+          kept.delete(String(models[edit.removed]?.['slug']));
           models.splice(edit.removed, 1);
         }
-        if (edit.added) models.splice(edit.addedAt, 0, { id: 'new', ...edit.added });
+        if (edit.added) models.push({ slug: 'new', ...edit.added });
         const plan = edit.plan ? { ...Object(before['plan']), pro: { daily: 9 } } : before['plan'];
         const wanted = { ...before, model: models, plan };
 
@@ -145,7 +152,7 @@ describe('a text changed to say another document', () => {
           stays(`# above ${at}\n`);
           if (!kept.has(name)) continue;
           stays(header);
-          const now = models.find((model) => model['id'] === name) ?? {};
+          const now = models.find((model) => model['slug'] === name) ?? {};
           for (const { key, text: block, value } of blocks) {
             stays(`  # on ${at}.${key}\n`);
             if (Bun.deepEquals(now[key], plainDocument(`x = ${written(value, 0)}`)['x']))
@@ -179,7 +186,6 @@ const TEXT = `[[upstream]] # east
 id = "east"
 api_keys = [
   "$A", # first
-  # of the second
   "$B" # second
 ]
 price.input = "1" # dotted
@@ -187,41 +193,41 @@ price.input = "1" # dotted
 # a header with nothing
 [[upstream]]
 
-[deep]
-place = { one = 1, list = [ 1, 2 ], two = { three = 3 } } # inline
+[[model]]
+slug = "swift"
+served_by = [
+  { upstream = "east", model = "a", cost = { input = "1" } }, # cheap
+  { upstream = "west" }, # far
+]
 `;
 
 test.each<[string, (document: Document) => void, readonly [string, string]]>([
   [
-    'an item of a list',
+    'a value of a list',
+    (d) => at(d, 'upstream', 0, 'api_keys').splice(0, 1, '$C'),
+    ['"$A", # first', '"$C", # first'],
+  ],
+  [
+    'a list that is longer, as a whole',
     (d) => at(d, 'upstream', 0, 'api_keys').push('$C'),
-    ['"$B" # second\n', '"$B", # second\n  "$C",\n'],
+    ['[\n  "$A", # first\n  "$B" # second\n]', '["$A", "$B", "$C"]'],
   ],
-  ['the first item', (d) => at(d, 'upstream', 0, 'api_keys').shift(), ['  "$A", # first\n', '']],
-  ['the last item', (d) => at(d, 'upstream', 0, 'api_keys').pop(), ['  "$B" # second\n', '']],
   [
-    'a dotted key',
+    'a table of dotted keys, as a whole',
     (d) => Object.assign(at(d, 'upstream', 0, 'price'), { output: '2' }),
-    ['# dotted\n', '# dotted\nprice.output = "2"\n'],
+    ['price.input = "1" # dotted\n', 'price = { input = "1", output = "2" }\n'],
   ],
   [
-    'a table without entries',
-    (d) => Object.assign(at(d, 'upstream', 1), { id: 'west' }),
-    ['nothing\n[[upstream]]\n', 'nothing\n[[upstream]]\nid = "west"\n'],
+    'a member deep within',
+    (d) => Object.assign(at(d, 'model', 0, 'served_by', 0, 'cost'), { input: '2', output: '3' }),
+    ['{ input = "1" }', '{ input = "2", output = "3" }'],
   ],
   [
-    'a member of an inline table',
-    (d) => delete at(d, 'deep', 'place').one,
-    ['{ one = 1, list', '{ list'],
+    'an inline table that loses a member',
+    (d) => delete at(d, 'model', 0, 'served_by', 0).cost,
+    [', cost = { input = "1" } }, # cheap', ' }, # cheap'],
   ],
-  ['the last member', (d) => delete at(d, 'deep', 'place').two, [', two = { three = 3 } }', ' }']],
-  ['all of a list', (d) => at(d, 'deep', 'place', 'list').splice(0), ['[ 1, 2 ]', '[]']],
-  [
-    'a value within',
-    (d) => Object.assign(at(d, 'deep', 'place', 'two'), { three: 'x' }),
-    ['three = 3', 'three = "x"'],
-  ],
-])('changes %s alone', (_, change, [from, to]) => {
+])('changes %s', (_, change, [from, to]) => {
   const wanted = structuredClone(plainDocument(TEXT));
   change(wanted);
   expect(editToml(TEXT, wanted)).toBe(TEXT.replace(from, to));
@@ -234,7 +240,15 @@ function at(document: Document, ...path: readonly (string | number)[]): any {
 }
 
 test('adds to a file without a newline at its end, and to an empty one', () => {
-  expect(editToml('[a]\nb = 1', { a: { b: 1, c: 2 } })).toBe('[a]\nb = 1\nc = 2');
+  const model = { slug: 'a', max_output: 1 };
+  expect(editToml('[[model]]\nslug = "a"', { model: [model] })).toBe(
+    '[[model]]\nslug = "a"\nmax_output = 1',
+  );
   expect(editToml('', { plan: { free: { daily: 1 } } })).toBe('\n[plan.free]\ndaily = 1\n');
-  expect(editToml('a = 1', { a: undefined, b: 1 })).toBeUndefined();
+});
+
+test('leaves what is no entry, or is written without a header, to its owner', () => {
+  expect(editToml('a = 1', { a: 2 })).toBeUndefined();
+  expect(editToml('plan.free.daily = 1', { plan: { free: { daily: 2 } } })).toBeUndefined();
+  expect(editToml('model = [{ slug = "a" }]', { model: [] })).toBeUndefined();
 });

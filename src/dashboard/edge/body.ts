@@ -4,8 +4,10 @@ import { withTimeout } from '../../async/timeout.ts';
 import { JSON_WEIGHT_MAX, weighJson } from '../../core/json-weight.ts';
 import { DashboardError, invalidRequest } from './error.ts';
 
-/** A price draft is the largest body that a page sends. */
 const BODY_BYTES_MAX = 262_144;
+
+/** For routes that take the text of a catalog, or two of them. */
+export const TEXT_BODY_BYTES_MAX = 1_048_576;
 
 /** For routes without a session, which strangers call before any throttle counts them. */
 export const PUBLIC_BODY_BYTES_MAX = 8_192;

@@ -75,7 +75,8 @@ export async function runRoute<Who extends SignedIn | TokenCaller>(
     if (changes && who !== undefined) dependencies.limitChanges?.(who, route);
     const takesJson = route.body !== undefined && route.body !== 'unread';
     if (takesJson) requireJson(request);
-    const limits = route.access === 'public' ? { bytesMax: PUBLIC_BODY_BYTES_MAX } : {};
+    const bytesMax = route.access === 'public' ? PUBLIC_BODY_BYTES_MAX : route.bodyBytesMax;
+    const limits = bytesMax === undefined ? {} : { bytesMax };
     const body = route.readBody(takesJson ? await readJson(request, limits) : {});
     // A slow body can outlast the session, so the session is checked again.
     if (takesJson) who = await admit();

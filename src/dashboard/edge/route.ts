@@ -67,6 +67,8 @@ export type Route<Who, Needed = RoutePermission<Who>> = {
   readonly quiet: boolean;
   /** Absent: not open to tokens. */
   readonly operation: Operation | undefined;
+  /** Absent for the limit of most routes. */
+  readonly bodyBytesMax: number | undefined;
   readonly handle: Handle<Who, unknown, unknown>;
 };
 
@@ -103,6 +105,7 @@ type Fields<Body extends TProperties, Query extends TProperties> = {
   readonly method: Method;
   readonly path: string;
   readonly quiet?: boolean;
+  readonly bodyBytesMax?: number;
   /** Body fields; others are rejected. A route without it takes no body. */
   readonly body?: Body | 'unread';
   /** Query fields, all text; others are rejected. */
@@ -144,6 +147,7 @@ const routesOf =
       standings: definition.standings ?? [],
       quiet: definition.quiet ?? false,
       operation: undefined,
+      bodyBytesMax: definition.bodyBytesMax,
       readBody: reader(body === 'unread' ? undefined : body, 'body'),
       readQuery: reader(query, 'query'),
       body,

@@ -1,5 +1,5 @@
 // The catalog in the console: the active version, the error of a rejected one, a check of the file,
-// and reload. Never shows the file's text, which may contain secrets.
+// and reload. The text itself is in catalog-text.ts.
 
 import { loadFound } from '../../catalog/live.ts';
 import { isoTime } from '../../core/calendar.ts';

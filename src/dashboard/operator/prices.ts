@@ -1,10 +1,10 @@
-// The price book in the console: current and scheduled prices, drafts, what-if calculations, and
-// publishing into the catalog file, which is the only source of prices.
+// The price book in the console: current and scheduled prices, what-if calculations, and prices that
+// are drafted in the catalog's text, which is the only source of prices.
 
 import { Type } from '@sinclair/typebox';
 import { createPause } from '../../async/yield.ts';
-import { DRAFT, draftSnippet, type PriceDraft } from '../../catalog/price-draft.ts';
-import { CatalogError, type FoundCatalog } from '../../catalog/source.ts';
+import { DRAFT, draftedText } from '../../catalog/price-draft.ts';
+import { withWritePrices } from '../../catalog/price-warnings.ts';
 import { isoTime, utcMonth } from '../../core/calendar.ts';
 import type { Catalog } from '../../core/model.ts';
 import { formatDecimal, MICRO_DECIMALS } from '../../core/money.ts';
@@ -13,23 +13,13 @@ import { requireUnarchived } from '../../operations/archive/notices.ts';
 import { OperationError } from '../../operations/error.ts';
 import { candidatePrices, createPreview, previewRecord } from '../../operations/price-preview.ts';
 import { priceSheet } from '../../operations/price-sheet.ts';
-import {
-  draftSummary,
-  lastStart,
-  preparePrices,
-  publishPrices,
-} from '../../operations/publish-prices.ts';
 import type { MachineDependencies } from '../dependencies.ts';
-import { DashboardError } from '../edge/error.ts';
-import { type OperatorRoutes, sessionRoute, stepUpRoute, viewRoute } from '../edge/route.ts';
-import type {
-  DraftCheckRecord,
-  PreviewRecord,
-  PriceBookRecord,
-  PublishedRecord,
-} from '../records/operator-catalog.ts';
-import { catalogFileRecord, orRefused, takeUp } from './catalog-file.ts';
-import { changeOf } from './dependencies.ts';
+import { TEXT_BODY_BYTES_MAX } from '../edge/body.ts';
+import { DashboardError, invalidRequest } from '../edge/error.ts';
+import { type OperatorRoutes, sessionRoute, viewRoute } from '../edge/route.ts';
+import type { PreviewRecord, PriceBookRecord } from '../records/operator-catalog.ts';
+import { catalogFileRecord, orRefused } from './catalog-file.ts';
+import { checkDraft } from './catalog-text.ts';
 
 const MONTH = Type.Optional(Type.String({ pattern: '^\\d{4}-(0[1-9]|1[0-2])$' }));
 
@@ -43,33 +33,31 @@ export function priceRoutes(dependencies: MachineDependencies): OperatorRoutes {
     }),
     sessionRoute({
       method: 'POST',
-      path: '/prices/check',
+      path: '/prices/draft',
+      bodyBytesMax: TEXT_BODY_BYTES_MAX,
       permission: 'prices.preview',
-      body: DRAFT,
-      handle: ({ body }): DraftCheckRecord => check(() => machine.findCatalog(), body, clock()),
+      body: { ...DRAFT, text: Type.String() },
+      handle({ body: { text, ...draft } }) {
+        const slugOf = (name: string) => catalog().resolve(name)?.slug ?? name;
+        const priced = withWritePrices(draft, catalog());
+        const drafted = orRefused(() => draftedText(text, priced, slugOf, clock()));
+        if ('text' in drafted) return drafted;
+        throw new OperationError('not_editable', drafted.notEditable);
+      },
     }),
     sessionRoute({
       method: 'POST',
       path: '/prices/preview',
+      bodyBytesMax: TEXT_BODY_BYTES_MAX,
       permission: 'prices.preview',
-      body: { ...DRAFT, month: MONTH },
-      async handle({ body: { month, ...draft }, request }) {
-        const prepared = orRefused(() => preparePrices(machine.findCatalog(), draft, clock()));
-        return whatIf(prepared.catalog, draft, month, request.signal);
-      },
-    }),
-    stepUpRoute({
-      method: 'POST',
-      path: '/prices/publish',
-      permission: 'service.manage',
-      body: { ...DRAFT, based_on: Type.String({ maxLength: 64 }) },
-      async handle({ body: { based_on, ...draft }, actor }): Promise<PublishedRecord> {
+      body: { text: Type.String(), month: MONTH },
+      async handle({ body: { text, month }, request }) {
         const found = orRefused(machine.findCatalog);
-        const prepared = orRefused(() => preparePrices(found, draft, clock()));
-        const seen = { ...prepared, basedOn: based_on };
-        const change = changeOf(dependencies, actor);
-        const published = await publishPrices(change, found, seen, draftSummary(draft));
-        return takeUp(dependencies, published);
+        const { result } = await checkDraft(dependencies, text, found);
+        if (result === undefined) {
+          throw invalidRequest('The draft is not a valid catalog. Correct it first.', 'text');
+        }
+        return whatIf(result.catalog, lastStart(result.catalog, catalog()), month, request.signal);
       },
     }),
   ];
@@ -82,19 +70,16 @@ export function priceRoutes(dependencies: MachineDependencies): OperatorRoutes {
   }
 }
 
-const REFUSED = { ok: false, warnings: [], based_on: null } as const;
-
-function check(find: () => FoundCatalog, draft: PriceDraft, nowMs: number): DraftCheckRecord {
-  try {
-    const { basedOn, snippet, warnings } = preparePrices(find(), draft, nowMs);
-    return { ok: true, problems: [], warnings, based_on: basedOn, snippet };
-  } catch (error) {
-    if (error instanceof CatalogError) {
-      return { ...REFUSED, problems: error.problems, snippet: null };
-    }
-    if (!(error instanceof OperationError)) throw error;
-    return { ...REFUSED, problems: [error.message], snippet: draftSnippet(draft) };
-  }
+/** When the last of the prices that only the draft has begins; `undefined` where none is later. */
+function lastStart(drafted: Catalog, current: Catalog): number | undefined {
+  const starts = drafted.models.flatMap(({ slug, prices }) => {
+    const known = current.resolve(slug)?.prices ?? [];
+    const added = prices
+      .slice(1)
+      .filter((price) => !known.some((each) => Bun.deepEquals(each, price)));
+    return added.map(({ validFromMs }) => validFromMs);
+  });
+  return starts.length === 0 ? undefined : Math.max(...starts);
 }
 
 /** Blocks the event loop for some milliseconds. */
@@ -108,7 +93,8 @@ function createWhatIf({ machine, clock }: Pick<MachineDependencies, 'machine' | 
   let asking = false;
   return async (
     candidate: Catalog,
-    draft: PriceDraft,
+    /** Applies the prices of this instant; absent applies those of each request. */
+    pricesAtMs: number | undefined,
     /** Such as 2026-10; absent means the previous month. */
     month: string | undefined,
     aborted: AbortSignal,
@@ -127,7 +113,6 @@ function createWhatIf({ machine, clock }: Pick<MachineDependencies, 'machine' | 
           ? utcMonth(utcMonth(clock()).fromMs - 1)
           : utcMonth(Date.parse(`${month}-01T00:00:00Z`));
       await requireUnarchived(reader, span);
-      const pricesAtMs = lastStart(draft);
       const sums = createPreview(candidatePrices(candidate, pricesAtMs));
       const pause = createPause(() => performance.now());
       const last = await lastUsageRow(reader);

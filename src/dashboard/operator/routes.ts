@@ -8,15 +8,16 @@ import { approvalRoutes, movementRoutes } from './approvals.ts';
 import { auditRoutes } from './audit.ts';
 import { blockRoutes } from './blocks.ts';
 import { catalogRoutes } from './catalog.ts';
+import { catalogTextRoutes } from './catalog-text.ts';
 import { codeRoutes } from './codes.ts';
 import { creditRoutes } from './credits.ts';
-import { entryRoutes } from './entries.ts';
 import { keyRoutes } from './keys.ts';
 import { maintenanceRoutes } from './maintenance.ts';
 import { modelRoutes } from './models.ts';
 import { moneyRoutes } from './money.ts';
 import { alertRoutes, nodeRoutes, overviewRoutes } from './overview.ts';
 import { peopleRoutes } from './people.ts';
+import { planRoutes } from './plans.ts';
 import { priceSheetRoutes } from './price-sheet.ts';
 import { priceRoutes } from './prices.ts';
 import { requestRoutes } from './requests.ts';
@@ -50,7 +51,8 @@ export function operatorRoutes(dependencies: ConsoleDependencies): ConsoleRoutes
     ...priceSheetRoutes(dependencies),
     ...priceRoutes(dependencies),
     ...catalogRoutes(dependencies),
-    ...entryRoutes(dependencies),
+    ...catalogTextRoutes(dependencies),
+    ...planRoutes(dependencies),
     ...moneyRoutes(dependencies),
     ...selfAuditRoutes(dependencies),
     ...nodeRoutes(dependencies),

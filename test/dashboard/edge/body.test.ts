@@ -79,13 +79,19 @@ test('values that take far more memory than their text are refused before they a
   });
 });
 
-test('a route without a session accepts 8 KiB, others 256 KiB', async () => {
+test('a route without a session accepts 8 KiB, others 256 KiB or what they say', async () => {
   const visitors = publicRoute(shape);
   const users = sessionRoute<SignedInCustomer, typeof shape.body>(shape);
   expect(await statusOf(visitors, 8_192)).toBe(200);
   expect(await statusOf(visitors, 8_193)).toBe(413);
   expect(await statusOf(users, 262_144)).toBe(200);
   expect(await statusOf(users, 262_145)).toBe(413);
+  const texts = sessionRoute<SignedInCustomer, typeof shape.body>({
+    ...shape,
+    bodyBytesMax: 300_000,
+  });
+  expect(await statusOf(texts, 300_000)).toBe(200);
+  expect(await statusOf(texts, 300_001)).toBe(413);
 });
 
 test('a body above the limit is rejected before its end, also without a declared length', async () => {

@@ -8,12 +8,12 @@ import { utcMonth } from '../../../src/core/calendar.ts';
 import { NO_USAGE } from '../../../src/core/usage.ts';
 import type {
   CatalogRecord,
-  DraftCheckRecord,
+  CatalogTextRecord,
+  PlansRecord,
   PreviewRecord,
   PriceBookRecord,
   PublishedRecord,
 } from '../../../src/dashboard/records/operator-catalog.ts';
-import type { PlansRecord } from '../../../src/dashboard/records/operator-entries.ts';
 import type { OperatorModelsRecord } from '../../../src/dashboard/records/operator-model.ts';
 import type { MoneyRecord } from '../../../src/dashboard/records/operator-money.ts';
 import type { Ledger } from '../../../src/ledger/contract.ts';
@@ -143,25 +143,28 @@ describeOnEachDatabase("the console's codes and prices", async () => {
   });
 
   describe('prices', () => {
-    test('a draft is checked: its problems, or what to write', async () => {
-      const check = async (body: object) =>
-        (await open.post('/prices/check', body)).json as DraftCheckRecord;
-      expect(await check({ add: [{ ...ADD, model: 'gone' }] })).toMatchObject({
-        ok: false,
-        problems: ['add[0].model: is not in the catalog'],
-      });
-      const good = await check({ add: [ADD] });
+    const textOf = async (from: typeof open) =>
+      (await from.get<CatalogTextRecord>('/catalog/text')).text;
+    /** The text with a draft in it. */
+    const drafted = async (draft: object, from = open) => {
+      const { json } = await from.post('/prices/draft', { ...draft, text: await textOf(from) });
+      return String(json['text']);
+    };
+
+    test('a draft becomes text, unless it is none of a later price', async () => {
+      const text = await drafted({ add: [ADD] });
+      expect(text).toContain(`[[model.prices]]\nvalid_from = ${LATER}`);
       const book = await open.get<PriceBookRecord>('/prices');
-      expect(good).toMatchObject({ ok: true, problems: [], based_on: book.file.digest });
-      expect(good.snippet).toContain(`valid_from = ${LATER}`);
       expect(book.file).toMatchObject({ path: open.path, in_force: true, not_writable: null });
       const odd = [
+        { ...ADD, model: 'gone' },
+        { ...ADD, valid_from: '2020-01-01T00:00:00Z' },
         { ...ADD, input: '1e3' },
         { ...ADD, more: 1 },
         { ...ADD, valid_from: 'soon' },
       ];
       for (const add of odd) {
-        expect(await open.refusal('POST', '/prices/check', { add: [add] })).toEqual([
+        expect(await open.refusal('POST', '/prices/draft', { add: [add], text })).toEqual([
           400,
           'invalid_request',
         ]);
@@ -170,7 +173,8 @@ describeOnEachDatabase("the console's codes and prices", async () => {
 
     test('the draft is tried on past requests, as if it had begun', async () => {
       const month = new Date(utcMonth(Date.now()).fromMs).toISOString().slice(0, 7);
-      const { status, json } = await open.post('/prices/preview', { add: [ADD], month });
+      const text = await drafted({ add: [ADD] });
+      const { status, json } = await open.post('/prices/preview', { text, month });
       const preview = json as PreviewRecord;
       // 100 × 0.30 + 10 × 0.60 = 36 in the place of 21, twice.
       expect([status, preview.prices_at, preview.totals]).toEqual([
@@ -182,9 +186,9 @@ describeOnEachDatabase("the console's codes and prices", async () => {
           ...{ booked: '42', would_be: '72', difference: '30', loss: '0' },
         },
       ]);
-      const last = (await open.post('/prices/preview', { add: [ADD] })).json as PreviewRecord;
+      const last = (await open.post('/prices/preview', { text })).json as PreviewRecord;
       expect(last.totals.requests).toBe(0);
-      const bad = { add: [{ ...ADD, model: 'gone' }] };
+      const bad = { text: text.replace('0.30', 'cheap') };
       expect(await open.refusal('POST', '/prices/preview', bad)).toEqual([400, 'invalid_request']);
     });
 
@@ -196,7 +200,8 @@ describeOnEachDatabase("the console's codes and prices", async () => {
         return { account: 0, what, afterHours: 0 };
       });
       await live(store, events, nowMs);
-      const preview = { add: [{ ...ADD, model: 'demo' }], month: '2026-05' };
+      const text = await drafted({ add: [{ ...ADD, model: 'demo' }] }, builtIn);
+      const preview = { text, month: '2026-05' };
       expect((await builtIn.post('/prices/preview', preview)).status).toBe(200);
       await archiveAll(store, join(directory, 'archive'), nowMs + 60 * DAY_MS);
       expect(await builtIn.refusal('POST', '/prices/preview', preview)).toEqual([
@@ -207,12 +212,13 @@ describeOnEachDatabase("the console's codes and prices", async () => {
       expect((await builtIn.post('/prices/preview', later)).status).toBe(200);
     });
 
-    test('publishes into the file, applies at once, and only once', async () => {
-      const { based_on } = (await open.post('/prices/check', { add: [ADD] }))
-        .json as DraftCheckRecord;
-      const { status, json } = await open.post('/prices/publish', { add: [ADD], based_on });
-      const published = json as PublishedRecord;
-      expect([status, published.in_force, published.problems]).toEqual([200, true, []]);
+    test('publishes into the file, and withdraws', async () => {
+      const publish = async (text: string) => {
+        const { based_on } = await open.get<CatalogTextRecord>('/catalog/text');
+        return (await open.post('/catalog/text/publish', { text, based_on })).json;
+      };
+      const published = (await publish(await drafted({ add: [ADD] }))) as PublishedRecord;
+      expect([published.in_force, published.problems]).toEqual([true, []]);
       expect(readFileSync(published.backup, 'utf8')).toBe(CATALOG);
       expect(readFileSync(open.path, 'utf8')).toContain('# the small one');
       const book = await open.get<PriceBookRecord>('/prices');
@@ -222,32 +228,15 @@ describeOnEachDatabase("the console's codes and prices", async () => {
         [null, true],
         [LATER, false],
       ]);
-      const other = { add: [{ ...ADD, model: 'swift-0' }], based_on };
-      expect(await open.refusal('POST', '/prices/publish', other)).toEqual([
-        409,
-        'catalog_changed',
-      ]);
-      expect(
-        (await open.events()).filter(({ action }) => action === 'prices.published'),
-      ).toHaveLength(1);
       const withdraw = [{ model: 'swift-1', valid_from: LATER }];
-      const back = { withdraw, based_on: book.file.digest };
-      expect((await open.post('/prices/publish', back)).json['in_force']).toBe(true);
+      expect((await publish(await drafted({ withdraw })))['in_force']).toBe(true);
       expect(readFileSync(open.path, 'utf8')).toBe(CATALOG);
     });
 
-    test('the built-in catalog has no file: it says so, and offers the text', async () => {
+    test('the built-in catalog has no file, and says so', async () => {
       const book = await builtIn.get<PriceBookRecord>('/prices');
       expect(book.file.path).toBeNull();
       expect(book.file.not_writable).toStartWith('The built-in demonstration catalog');
-      const add = [{ ...ADD, model: 'demo' }];
-      const { json } = await builtIn.post('/prices/check', { add });
-      expect([json['ok'], json['snippet']]).toEqual([true, expect.stringContaining('0.30')]);
-      const publish = { add, based_on: json['based_on'] };
-      expect(await builtIn.refusal('POST', '/prices/publish', publish)).toEqual([
-        409,
-        'catalog_not_writable',
-      ]);
       expect(readdirSync(builtIn.directory)).not.toContain('catalog.toml');
     });
   });

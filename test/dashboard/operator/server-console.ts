@@ -12,7 +12,7 @@ import { DEMO_PROFILE } from '../../../src/core/profile.ts';
 import type { Candidate } from '../../../src/core/route.ts';
 import type { MachineDependencies } from '../../../src/dashboard/dependencies.ts';
 import { catalogRoutes } from '../../../src/dashboard/operator/catalog.ts';
-import { entryRoutes } from '../../../src/dashboard/operator/entries.ts';
+import { catalogTextRoutes } from '../../../src/dashboard/operator/catalog-text.ts';
 import { modelRoutes } from '../../../src/dashboard/operator/models.ts';
 import { moneyRoutes } from '../../../src/dashboard/operator/money.ts';
 import {
@@ -20,6 +20,7 @@ import {
   nodeRoutes,
   overviewRoutes,
 } from '../../../src/dashboard/operator/overview.ts';
+import { planRoutes } from '../../../src/dashboard/operator/plans.ts';
 import { priceRoutes } from '../../../src/dashboard/operator/prices.ts';
 import { selfAuditRoutes } from '../../../src/dashboard/operator/self-audit.ts';
 import { speedRoutes } from '../../../src/dashboard/operator/speeds.ts';
@@ -93,7 +94,8 @@ export const ROUTES = [
   speedRoutes,
   priceRoutes,
   catalogRoutes,
-  entryRoutes,
+  catalogTextRoutes,
+  planRoutes,
   moneyRoutes,
   selfAuditRoutes,
   nodeRoutes,

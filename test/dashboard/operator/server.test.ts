@@ -47,7 +47,7 @@ describeOnEachDatabase("the console's view of the server", async () => {
       ['POST', '/upstreams/far/reset'],
       ['PUT', '/models/swift-1/incident', { requests_per_minute: 1, reason: '' }],
       ['DELETE', '/models/swift-1/incident'],
-      ['POST', '/prices/publish', { based_on: '' }],
+      ['POST', '/catalog/text/publish', { text: '', based_on: '' }],
       ['POST', '/catalog/reload'],
       ['POST', '/self-audit/run'],
     ];

@@ -128,19 +128,19 @@ export const SECURITY_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'F-01a',
-    does: 'a form sends a literal key of the catalog file to another address',
+    does: 'the console sends a literal key of the catalog file to another address',
     edits: [
       {
-        in: 'unmasked',
-        find: 'if (isMoved) problems.push({ path, text: MOVED });',
-        put: 'if (isMoved && path === MOVED) problems.push({ path, text: MOVED });',
+        in: 'filledText',
+        find: 'if (secret?.place === placeOf(document, path) && range !== undefined) {',
+        put: 'if (secret !== undefined && range !== undefined) {',
       },
     ],
-    tests: ['test/dashboard/operator/entries.test.ts'],
+    tests: ['test/dashboard/operator/catalog-text.test.ts'],
   },
   {
     id: 'F-01b',
-    does: 'a form fills a variable into text that customers see',
+    does: 'the console fills a variable into text that customers see',
     edits: [
       {
         in: 'secretProblems',
@@ -148,18 +148,18 @@ export const SECURITY_MUTANTS: readonly Mutant[] = [
         put: 'return names.length >= 0',
       },
     ],
-    tests: ['test/dashboard/operator/entries.test.ts'],
+    tests: ['test/dashboard/operator/catalog-text.test.ts'],
   },
   {
     id: 'F-01c',
     does: 'the difference of the catalog file shows its keys',
     edits: [
       {
-        in: 'prepareEntry',
-        find: 'textDifference(redacted(found.text), redacted(text))',
-        put: 'textDifference(redacted(found.text) && found.text, text)',
+        in: 'checkText',
+        find: 'textDifference(redacted(found.text), redacted(filled.text))',
+        put: 'textDifference(redacted(found.text) && found.text, filled.text)',
       },
     ],
-    tests: ['test/dashboard/operator/entries.test.ts'],
+    tests: ['test/dashboard/operator/catalog-text.test.ts'],
   },
 ];

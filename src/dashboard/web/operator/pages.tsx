@@ -28,7 +28,7 @@ import { t } from '../text/t.ts';
 import { recoveryPage, SIGN_IN_PAGES } from '../ui/auth/pages.ts';
 import { type PageEntry, pagesOf, signedOutPages } from '../ui/page.ts';
 
-const entryForm = () => import('./entries/page.tsx');
+const entryForm = () => import('./catalog/form.tsx');
 
 export const PAGES: readonly PageEntry[] = [
   ...pagesOf('', [['/', t('Overview'), LayoutDashboard, () => import('./overview/page.tsx')]]),
@@ -46,7 +46,7 @@ export const PAGES: readonly PageEntry[] = [
     ['/upstreams', t('Upstreams'), Server, () => import('./upstreams/page.tsx')],
     ['/plans', t('Plans'), Gauge, () => import('./plans/page.tsx')],
     ['/prices', t('Prices'), Tag, () => import('./prices/page.tsx')],
-    ['/catalog', t('Catalog'), FileCog, () => import('./system/catalog.tsx')],
+    ['/catalog', t('Catalog'), FileCog, () => import('./catalog/page.tsx')],
     ['/nodes', t('Nodes'), Network, () => import('./system/nodes.tsx')],
     ['/maintenance', t('Maintenance'), Wrench, () => import('./maintenance.tsx')],
   ]),

@@ -29,8 +29,6 @@ const SENTENCES: Readonly<Record<string, string>> = {
   email_not_verified: t('Verify your e-mail address first.'),
   email_taken: t('This e-mail address is in use already.'),
   entry_exists: t('An entry with this name already exists.'),
-  entry_in_use: t('Other entries refer to this one. Change them first.'),
-  entry_not_found: t('This entry is no longer in the catalog.'),
   internal_error: t('Something went wrong on the server. Try again in a minute.'),
   invalid_amount: t('This amount is not valid.'),
   invalid_block: t('This account, key or network is not valid.'),

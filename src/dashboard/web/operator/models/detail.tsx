@@ -17,7 +17,7 @@ import { useResource } from '../../ui/resource.ts';
 import { Speeds } from '../../ui/speeds.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Nothing, StateBadge, Time } from '../../ui/text.tsx';
-import { choiceText } from '../entries/labels.ts';
+import { choiceText } from '../catalog/labels.ts';
 import { useRefresh } from '../refresh.ts';
 import { IncidentDialog, incidentWords } from './incident.tsx';
 

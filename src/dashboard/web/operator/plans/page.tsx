@@ -1,6 +1,6 @@
 // The plans: their limits, the accounts on them, and links to their forms.
 
-import type { OperatorPlanRecord, PlansRecord } from '../../../records/operator-entries.ts';
+import type { OperatorPlanRecord, PlansRecord } from '../../../records/operator-catalog.ts';
 import { t } from '../../text/t.ts';
 import { LinkButton } from '../../ui/button.tsx';
 import { numberColumn } from '../../ui/common-columns.tsx';

@@ -1,7 +1,9 @@
-// The price book: current and scheduled prices, and the draft of new ones.
+// The price book: current and scheduled prices, and new ones in the draft of the catalog's text.
 
+import type { ComponentProps } from 'preact';
 import { useState } from 'preact/hooks';
 import type {
+  CatalogTextRecord,
   CatalogWindowRecord,
   ModelPricesRecord,
   PriceBookRecord,
@@ -12,21 +14,26 @@ import { Price } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { weekdays } from '../../ui/format.ts';
 import { labelOf } from '../../ui/labels.ts';
-import { Alert, Card, Loaded, Page } from '../../ui/parts.tsx';
+import { Card, ErrorAlert, Loaded, Page } from '../../ui/parts.tsx';
 import { TABLE_RATES } from '../../ui/rate-names.ts';
-import { useResource } from '../../ui/resource.ts';
+import { useAction, useResource } from '../../ui/resource.ts';
 import { Table } from '../../ui/table.tsx';
 import { Badge, Time } from '../../ui/text.tsx';
-import { InactiveFileAlert } from '../catalog-file.tsx';
-import { isWithdrawn, keep, withdraw } from './draft.ts';
-import { DraftCard } from './draft-card.tsx';
-import { PeriodDialog } from './period-dialog.tsx';
+import { changePrices, useDraftCheck } from '../catalog/draft.ts';
+import { DraftReview } from '../catalog/review.tsx';
+import { PriceDialog } from './dialog.tsx';
 import { TermLines } from './terms.tsx';
+import { WhatIf } from './what-if.tsx';
 
 export function View() {
   const book = useResource<PriceBookRecord>('/prices');
+  const text = useResource<CatalogTextRecord>('/catalog/text');
   const [adding, setAdding] = useState<string | undefined>(undefined);
   const data = book.data.value;
+  const withdrawing = useAction(async (model: string, valid_from: string) => {
+    const record = text.data.value;
+    if (record) await changePrices(record, { withdraw: [{ model, valid_from }] });
+  });
   return (
     <Page
       title={t('Prices')}
@@ -45,12 +52,28 @@ export function View() {
       <Loaded resource={book} lines={10}>
         {(record) => (
           <>
-            <FileAlert file={record.file} />
-            <DraftCard book={record} reload={book.reload} />
-            <BookCard models={record.models} onAdd={setAdding} />
-            {adding !== undefined && (
-              <PeriodDialog book={record} model={adding} onClose={() => setAdding(undefined)} />
-            )}
+            <ErrorAlert error={withdrawing.error.value} />
+            <Loaded resource={text} lines={2}>
+              {(draftOf) => (
+                <>
+                  <PriceReview
+                    record={draftOf}
+                    reload={async () => {
+                      await Promise.all([text.reload(), book.reload()]);
+                    }}
+                  />
+                  {adding !== undefined && (
+                    <PriceDialog
+                      record={draftOf}
+                      models={record.models.map(({ model }) => model)}
+                      model={adding}
+                      onClose={() => setAdding(undefined)}
+                    />
+                  )}
+                </>
+              )}
+            </Loaded>
+            <BookCard models={record.models} onAdd={setAdding} onWithdraw={withdrawing.run} />
           </>
         )}
       </Loaded>
@@ -58,19 +81,12 @@ export function View() {
   );
 }
 
-function FileAlert({ file }: Pick<PriceBookRecord, 'file'>) {
-  if (file.not_writable !== null) {
-    return (
-      <Alert tone="warning" title={t('Prices cannot be published from here')}>
-        <p>
-          {t('{notWritable} You can still test and copy drafts.', {
-            notWritable: file.not_writable,
-          })}
-        </p>
-      </Alert>
-    );
-  }
-  return file.in_force ? null : <InactiveFileAlert />;
+function PriceReview(props: Pick<ComponentProps<typeof DraftReview>, 'record' | 'reload'>) {
+  return (
+    <DraftReview {...props} checked={useDraftCheck()}>
+      <WhatIf />
+    </DraftReview>
+  );
 }
 
 type Row = {
@@ -82,13 +98,15 @@ type Row = {
   readonly window?: CatalogWindowRecord;
 };
 
+type Actions = {
+  readonly onAdd: (model: string) => void;
+  readonly onWithdraw: (model: string, validFrom: string) => Promise<unknown>;
+};
+
 function BookCard({
   models,
-  onAdd,
-}: {
-  readonly models: readonly ModelPricesRecord[];
-  readonly onAdd: (model: string) => void;
-}) {
+  ...actions
+}: { readonly models: readonly ModelPricesRecord[] } & Actions) {
   const rates = TABLE_RATES.map((field) => ({
     label: labelOf(field),
     end: true,
@@ -107,7 +125,7 @@ function BookCard({
           { label: t('From'), show: (row) => <From row={row} /> },
           ...rates,
           { label: t('State'), card: 'value', show: (row) => <State row={row} /> },
-          { label: '', end: true, show: (row) => <Change row={row} onAdd={onAdd} /> },
+          { label: '', end: true, show: (row) => <Change row={row} {...actions} /> },
         ]}
       />
     </Card>
@@ -139,10 +157,7 @@ function From({ row: { period, window } }: { readonly row: Row }) {
   );
 }
 
-function State({ row: { model, period, window } }: { readonly row: Row }) {
-  const from = period.valid_from;
-  if (from !== null && isWithdrawn(model, from))
-    return <Badge tone="warning">{t('Withdrawn')}</Badge>;
+function State({ row: { period, window } }: { readonly row: Row }) {
   if ((window ?? period).in_force) return <Badge tone="good">{t('Current')}</Badge>;
   if (isToCome(period)) return <Badge tone="accent">{t('Scheduled')}</Badge>;
   return null;
@@ -155,10 +170,8 @@ function isToCome({ valid_from: from }: PricePeriodRecord): boolean {
 function Change({
   row: { model, isFirst, period, window },
   onAdd,
-}: {
-  readonly row: Row;
-  readonly onAdd: (model: string) => void;
-}) {
+  onWithdraw,
+}: { readonly row: Row } & Actions) {
   const from = period.valid_from;
   if (isFirst && window === undefined) {
     return (
@@ -168,12 +181,13 @@ function Change({
     );
   }
   if (window !== undefined || from === null || !isToCome(period)) return null;
-  return isWithdrawn(model, from) ? (
-    <Button size="small" onClick={() => keep(model, from)}>
-      {t('Keep')}
-    </Button>
-  ) : (
-    <Button size="small" kind="quiet-danger" onClick={() => withdraw(model, from)}>
+  return (
+    <Button
+      size="small"
+      kind="quiet-danger"
+      needs="prices.preview"
+      onClick={() => void onWithdraw(model, from)}
+    >
       {t('Withdraw')}
     </Button>
   );

@@ -12,18 +12,11 @@ type Terms = Partial<
   Pick<PricePeriodRecord, 'tiers' | 'service_tiers' | 'cached_input_explicit' | 'cache_write_1h'>
 >;
 
-export function TermLines({
-  terms,
-  note,
-}: {
-  readonly terms: Terms | undefined;
-  readonly note?: string;
-}) {
-  const lines = linesOf(terms ?? {}, note === undefined);
+export function TermLines({ terms }: { readonly terms: Terms }) {
+  const lines = linesOf(terms);
   if (lines.length === 0) return null;
   return (
     <div class="soft small">
-      {note}
       {lines.map((line) => (
         <div key={line}>{line}</div>
       ))}
@@ -34,7 +27,7 @@ export function TermLines({
 /** The columns of a table show the other rates of a price. */
 const CACHE_RATES = ['cached_input_explicit', 'cache_write_1h'] as const;
 
-function linesOf(terms: Terms, withCache: boolean): string[] {
+function linesOf(terms: Terms): string[] {
   const { tiers = [], service_tiers: factors = {} } = terms;
   const rates = (of: Partial<Record<RateName, string>>, names: readonly RateName[]) =>
     names.flatMap((name) => {
@@ -42,7 +35,7 @@ function linesOf(terms: Terms, withCache: boolean): string[] {
       return rate === undefined ? [] : `${labelOf(name)} ${formatUsdExact(rate)}`;
     });
   return [
-    ...(withCache ? rates(terms, CACHE_RATES) : []),
+    ...rates(terms, CACHE_RATES),
     ...tiers.map((tier) =>
       t('Prompts above {tokens} tokens: {rates}', {
         tokens: formatCount(tier.above_tokens),

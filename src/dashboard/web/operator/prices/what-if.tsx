@@ -1,7 +1,7 @@
 // Recalculates the requests of a month at the draft's prices, exactly.
 
 import { useState } from 'preact/hooks';
-import type { Draft, PreviewRecord, PreviewSumRecord } from '../../../records/operator-catalog.ts';
+import type { PreviewRecord, PreviewSumRecord } from '../../../records/operator-catalog.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
 import { amountText } from '../../ui/amount-text.ts';
@@ -14,18 +14,20 @@ import { Empty, ErrorAlert } from '../../ui/parts.tsx';
 import { lastMonths } from '../../ui/period.ts';
 import { useAction } from '../../ui/resource.ts';
 import { Table } from '../../ui/table.tsx';
+import { draft, type TextDraft } from '../catalog/draft.ts';
 
 const MONTHS = 6;
 
-export function WhatIf({ draft }: { readonly draft: Draft }) {
+export function WhatIf() {
   const months = lastMonths(MONTHS);
   const [month, setMonth] = useState(months[1]?.value ?? '');
   const [result, setResult] = useState<
-    { readonly of: Draft; readonly preview: PreviewRecord } | undefined
+    { readonly of: TextDraft | undefined; readonly preview: PreviewRecord } | undefined
   >(undefined);
   const ask = useAction(async () => {
-    const preview = await post<PreviewRecord>('/prices/preview', { ...draft, month });
-    setResult({ of: draft, preview });
+    const of = draft.value;
+    const preview = await post<PreviewRecord>('/prices/preview', { text: of?.text, month });
+    setResult({ of, preview });
   });
   return (
     <>
@@ -36,7 +38,7 @@ export function WhatIf({ draft }: { readonly draft: Draft }) {
         </Button>
       </div>
       <ErrorAlert error={ask.error.value} />
-      {result?.of === draft && <Result preview={result.preview} />}
+      {result && result.of === draft.value && <Result preview={result.preview} />}
     </>
   );
 }

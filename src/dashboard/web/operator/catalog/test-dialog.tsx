@@ -2,7 +2,7 @@
 // each feature of a model, whole and streamed.
 
 import { useState } from 'preact/hooks';
-import type { UpstreamTestRecord } from '../../../records/operator-entries.ts';
+import type { UpstreamTestRecord } from '../../../records/operator-catalog.ts';
 import { t } from '../../text/t.ts';
 import { post } from '../../ui/api.ts';
 import { Button } from '../../ui/button.tsx';
@@ -18,12 +18,14 @@ import { choiceText } from './labels.ts';
 type Result = UpstreamTestRecord['results'][number];
 
 export function TestDialog({
-  body,
+  apply,
+  upstream,
   onProblems,
   onClose,
 }: {
-  /** The draft, as for a check. */
-  readonly body: object;
+  /** The text with the form in it. */
+  readonly apply: () => Promise<string>;
+  readonly upstream: string;
   /** The form has to be corrected first. */
   readonly onProblems: () => void;
   readonly onClose: () => void;
@@ -32,7 +34,8 @@ export function TestDialog({
   const [results, setResults] = useState<readonly Result[] | undefined>(undefined);
   const action = useAction(async () => {
     setResults(undefined);
-    const answer = await post<UpstreamTestRecord>('/catalog/entries/test', { ...body, model });
+    const body = { text: await apply(), upstream, model };
+    const answer = await post<UpstreamTestRecord>('/catalog/text/test', body);
     if (answer.problems.length > 0) onProblems();
     setResults(answer.results);
   });

@@ -1,6 +1,6 @@
 // The value of a form: the entry of the catalog, with text where a number is being typed.
 
-import type { CatalogEntry, EntryField } from '../../../records/operator-entries.ts';
+import type { CatalogEntry, EntryField } from '../../../records/operator-catalog.ts';
 
 export type FormValue = Readonly<Record<string, unknown>>;
 
@@ -48,31 +48,4 @@ function toMember(value: unknown, field: EntryField): unknown {
   if (!isNumber || typeof value !== 'string') return value;
   const plain = value.replaceAll(/[\s,_]/g, '');
   return /^-?\d+(?:\.\d+)?$/.test(plain) ? Number(plain) : value;
-}
-
-/** Whether two values of JSON are the same; the order of members does not count. */
-export function isSame(one: unknown, other: unknown): boolean {
-  return canonical(one) === canonical(other);
-}
-
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_, member: unknown) =>
-    typeof member === 'object' && member !== null && !Array.isArray(member)
-      ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : member,
-  );
-}
-
-/** The members that differ between two entries. */
-export function changedMembers(before: FormValue, after: FormValue): string[] {
-  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
-  return [...names].filter((name) => !isSame(before[name], after[name]));
-}
-
-/** The changes from `base` to `draft`, made to another version of the entry. */
-export function redone(base: FormValue, draft: FormValue, now: FormValue): FormValue {
-  return changedMembers(base, draft).reduce<FormValue>(
-    (entry, name) => withMember(entry, name, draft[name]),
-    now,
-  );
 }

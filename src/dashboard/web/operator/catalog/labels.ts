@@ -1,6 +1,6 @@
-// Names and explanations of the catalog's keys, and the cards of each form.
+// Names and explanations of the catalog's keys.
 
-import type { CatalogEntryKind } from '../../../records/operator-entries.ts';
+import type { CatalogEntryKind } from '../../../records/operator-catalog.ts';
 import { t } from '../../text/t.ts';
 import { labelOf } from '../../ui/labels.ts';
 import { RATE_NAMES } from '../../ui/rate-names.ts';
@@ -9,6 +9,10 @@ type FieldText = { readonly label: string; readonly hint?: string };
 
 const SECONDS = t('In seconds.');
 const VARIABLE = t('The name of a variable, such as {example}.', { example: `\${AWS_KEY}` });
+const KEY = t(
+  'Keys are set in the environment or the .env file of the server, and the catalog names the variable, such as {example}. A key that is written in the file itself stays there and is never shown.',
+  { example: `\${EAST_KEY}` },
+);
 
 const FIELDS: Readonly<Record<string, FieldText>> = {
   slug: {
@@ -32,8 +36,22 @@ const FIELDS: Readonly<Record<string, FieldText>> = {
     label: t('Output rate'),
     hint: t('Tokens per second, for estimates of what an interrupted answer made unseen.'),
   },
-  price: { label: t('Price') },
-  cost: { label: t('Your cost') },
+  price: {
+    label: t('Price'),
+    hint: t(
+      'Applies at once. Requests in progress keep their price. For a price from a later time, use the Prices page.',
+    ),
+  },
+  prices: { label: t('Later prices') },
+  valid_from: { label: t('From'), hint: t('An instant such as 2099-01-01T00:00:00Z.') },
+  windows: { label: t('Rates by time of day') },
+  from: { label: t('From (UTC)') },
+  to: { label: t('To (UTC)') },
+  days: { label: t('Days') },
+  cost: {
+    label: t('Your cost'),
+    hint: t('Your cost. Without it, margins leave this upstream out.'),
+  },
   ...Object.fromEntries(RATE_NAMES.map((name) => [name, { label: labelOf(name) }])),
   tiers: { label: t('Tiers by prompt length') },
   above_tokens: { label: t('Prompts above (tokens)') },
@@ -44,9 +62,14 @@ const FIELDS: Readonly<Record<string, FieldText>> = {
   weight: { label: t('Weight'), hint: t('Share of the requests, relative to the others.') },
   fallbacks: {
     label: t('Fallbacks'),
-    hint: t('Models tried in this order when every upstream of this one has failed.'),
+    hint: t(
+      'Models tried in this order when every upstream of this one has failed, separated by commas.',
+    ),
   },
-  incident_limits: { label: t('Limits per account') },
+  incident_limits: {
+    label: t('Lower limits'),
+    hint: t('Each account gets the lower of these and the limits of its plan.'),
+  },
   requests_per_minute: { label: t('Requests per minute') },
   tokens_per_minute: { label: t('Tokens per minute') },
   concurrent_requests: { label: t('Concurrent requests') },
@@ -56,7 +79,8 @@ const FIELDS: Readonly<Record<string, FieldText>> = {
     hint: t('With /v1 for chat, without it for messages.'),
   },
   profile: { label: t('Profile'), hint: t('The differences of this server from its dialect.') },
-  api_keys: { label: t('Keys') },
+  api_key: { label: t('Key'), hint: KEY },
+  api_keys: { label: t('Keys'), hint: t('Several keys, separated by commas, in place of one.') },
   aws: { label: t('AWS keys') },
   region: { label: t('AWS region') },
   access_key_id: { label: t('AWS access key ID'), hint: VARIABLE },
@@ -86,7 +110,9 @@ const FIELDS: Readonly<Record<string, FieldText>> = {
   max_api_keys: { label: t('API keys') },
   daily_tokens: { label: t('Tokens per day'), hint: t('Empty for no cap. Days are UTC days.') },
   monthly_tokens: { label: t('Tokens per month'), hint: t('Leave empty for no limit.') },
-  models: { label: t('Models') },
+  models: { label: t('Models'), hint: t('Separated by commas; * for all models.') },
+  google: { label: t('Google account') },
+  credentials_file: { label: t('Credentials file') },
 };
 
 /** A key without a text shows its own name. */
@@ -110,80 +136,8 @@ const CHOICES: Readonly<Record<string, string>> = {
 
 export const choiceText = (value: string): string => CHOICES[value] ?? value;
 
-type FieldGroup = {
-  readonly title: string;
-  readonly lead?: string;
-  readonly names: readonly string[];
-};
-
-const TIMEOUTS = [
-  ...['connect_seconds', 'first_byte_seconds', 'first_content_seconds', 'idle_seconds'],
-  ...['total_seconds', 'min_tokens_per_second'],
-];
-
-export const GROUPS: Readonly<Record<CatalogEntryKind, readonly FieldGroup[]>> = {
-  model: [
-    {
-      title: t('Model'),
-      names: ['slug', 'display_name', 'aliases', 'created', 'description'],
-    },
-    {
-      title: t('Size and features'),
-      names: ['context_window', 'max_output', 'image_factor', 'tokens_per_second', 'features'],
-    },
-    {
-      title: t('Price'),
-      lead: t(
-        'Applies at once. Requests in progress keep their price. For a price from a later time, use the Prices page.',
-      ),
-      names: ['price'],
-    },
-    { title: t('Upstreams'), names: ['served_by'] },
-    { title: t('Fallbacks'), names: ['fallbacks'] },
-    {
-      title: t('Lower limits'),
-      lead: t('Each account gets the lower of these and the limits of its plan.'),
-      names: ['incident_limits'],
-    },
-  ],
-  upstream: [
-    { title: t('Upstream'), names: ['id', 'dialect', 'base_url', 'profile'] },
-    {
-      title: t('Keys'),
-      lead: t(
-        'Keys are set in the environment or the .env file of the server, and the catalog names the variable. A key that is written in the file itself stays there and is never shown.',
-      ),
-      names: ['api_keys', 'aws'],
-    },
-    {
-      title: t('Load'),
-      names: ['max_in_flight', 'queue_length', 'queue_seconds', 'cool_down_seconds'],
-    },
-    { title: t('Timeouts'), names: TIMEOUTS },
-    {
-      title: t('Connection'),
-      names: ['proxy', 'transport', 'cancel_stops_billing', 'allow_link_local'],
-    },
-  ],
-  plan: [
-    { title: t('Plan'), names: ['slug', 'name'] },
-    {
-      title: t('Limits per account'),
-      names: [
-        ...['requests_per_minute', 'tokens_per_minute', 'concurrent_requests'],
-        ...['max_context', 'max_api_keys', 'daily_tokens', 'monthly_tokens'],
-      ],
-    },
-    { title: t('Models'), names: ['models'] },
-  ],
-};
-
-/** Shown by another field or by a page of its own, or changed in the file alone. */
-export const ELSEWHERE: ReadonlySet<string> = new Set([
-  ...['api_key', 'google', 'credentials_file', 'prices', 'windows'],
-]);
-
 type KindText = {
+  readonly one: string;
   readonly created: string;
   readonly changed: (id: string) => string;
   readonly copied: (id: string) => string;
@@ -192,18 +146,21 @@ type KindText = {
 
 export const KINDS: Readonly<Record<CatalogEntryKind, KindText>> = {
   model: {
+    one: t('Model'),
     created: t('New model'),
     changed: (id) => t('Edit model {id}', { id }),
     copied: (id) => t('New model like {id}', { id }),
     list: { href: '/models', label: t('Models') },
   },
   upstream: {
+    one: t('Upstream'),
     created: t('New upstream'),
     changed: (id) => t('Edit upstream {id}', { id }),
     copied: (id) => t('New upstream like {id}', { id }),
     list: { href: '/upstreams', label: t('Upstreams') },
   },
   plan: {
+    one: t('Plan'),
     created: t('New plan'),
     changed: (id) => t('Edit plan {id}', { id }),
     copied: (id) => t('New plan like {id}', { id }),

@@ -1,4 +1,4 @@
-// The catalog: the active version, the error of a rejected one, and reloading the file.
+// The catalog: the active version, the error of a rejected one, reloading the file, and its text.
 
 import { useState } from 'preact/hooks';
 import type { CatalogCheckRecord, CatalogRecord } from '../../../records/operator-catalog.ts';
@@ -10,6 +10,7 @@ import { Alert, Card, ErrorAlert, Facts, Lines, Loaded, Page } from '../../ui/pa
 import { useAction, useResource } from '../../ui/resource.ts';
 import { Nothing, Time } from '../../ui/text.tsx';
 import { toast } from '../../ui/toast.tsx';
+import { CatalogText } from './editor.tsx';
 
 export function View() {
   const catalog = useResource<CatalogRecord>('/catalog');
@@ -40,6 +41,7 @@ export function View() {
       <Loaded resource={catalog} lines={8}>
         {(record) => <Shown record={record} />}
       </Loaded>
+      <CatalogText onPublished={() => void catalog.reload()} />
       {asking && (
         <ConfirmDialog
           title={t('Reload the catalog?')}
