@@ -4,13 +4,11 @@
 import { Database } from 'bun:sqlite';
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { catalogFor } from '../support/catalog.ts';
-import { type Format, generate, openStream } from '../support/client.ts';
+import { FORMATS, generate, openStream } from '../support/client.ts';
 import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
 setDefaultTimeout(30_000);
-
-const FORMATS: readonly Format[] = ['chat', 'messages'];
 
 let upstream: Upstream;
 let gateway: Gateway;

@@ -6,7 +6,7 @@
 import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type Behaviour, streamHead } from '../support/behaviours.ts';
 import { catalogOf, LARGE_PLAN, UPSTREAM_KEY } from '../support/catalog.ts';
-import { type Format, get } from '../support/client.ts';
+import { FORMATS, type Format, get } from '../support/client.ts';
 import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { askEnded, askKeyed, isReplayed, openKeyed, spentBy } from '../support/keyed.ts';
 import { streamFrames } from '../support/render.ts';
@@ -14,7 +14,6 @@ import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts'
 
 setDefaultTimeout(60_000);
 
-const FORMATS: readonly Format[] = ['chat', 'messages'];
 const CREDIT = 1_000_000;
 const TOKENS = 40;
 const SCRIPT = {

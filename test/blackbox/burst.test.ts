@@ -5,14 +5,12 @@ import type { Database } from 'bun:sqlite';
 import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { play } from '../support/behaviours.ts';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
-import { type Format, generate } from '../support/client.ts';
+import { FORMATS, generate } from '../support/client.ts';
 import { closeAtEnd, type Gateway, startGateway } from '../support/gateway.ts';
 import { readBooks } from '../support/readable-books.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 setDefaultTimeout(60_000);
-
-const FORMATS: readonly Format[] = ['chat', 'messages'];
 
 /** 8,000 words, about as many tokens; the upstream says that they were 16 times as many. */
 const PROMPT = 'word '.repeat(8_000);

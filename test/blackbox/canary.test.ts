@@ -4,7 +4,7 @@
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { CANARY } from '../support/behaviours.ts';
-import { type Format, post } from '../support/client.ts';
+import { FORMATS, post } from '../support/client.ts';
 import { type DeadPorts, openDeadPorts } from '../support/dead-ports.ts';
 import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { SIGNATURE } from '../support/render.ts';
@@ -16,7 +16,6 @@ import { behavioursOf, MODELS, stagedCatalog } from './canary/stage.ts';
 
 setDefaultTimeout(180_000);
 
-const FORMATS: readonly Format[] = ['chat', 'messages'];
 const LANES = 32;
 
 const canaries = drawCanaries();

@@ -6,7 +6,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HELLO } from '../support/behaviours.ts';
 import { catalogOf } from '../support/catalog.ts';
-import { type Format, generate, generateStream } from '../support/client.ts';
+import { FORMATS, generate, generateStream } from '../support/client.ts';
 import { type Cloud, startBedrock, startVertex, type Vertex } from '../support/clouds.ts';
 import { explain } from '../support/explain.ts';
 import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
@@ -14,7 +14,6 @@ import { waitUntil } from '../support/upstream.ts';
 
 setDefaultTimeout(60_000);
 
-const FORMATS: readonly Format[] = ['chat', 'messages'];
 const ACCOUNT = {
   region: 'us-east-1',
   accessKeyId: 'AKIACANARY00000001',

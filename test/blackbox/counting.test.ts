@@ -4,12 +4,11 @@
 import { beforeAll, describe, expect, test } from 'bun:test';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
-import { type Format, generate, get, PATHS, post, requestBody } from '../support/client.ts';
+import { FORMATS, generate, get, PATHS, post, requestBody } from '../support/client.ts';
 import { explain } from '../support/explain.ts';
 import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
-const FORMATS: readonly Format[] = ['chat', 'messages'];
 const COUNT = `${PATHS.messages}/count_tokens`;
 
 let upstream: Upstream;

@@ -5,9 +5,11 @@ import { ERRORS, type ErrorCode } from '../../src/core/error.ts';
 import { play, SAYS_HELLO } from '../support/behaviours.ts';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
 import {
+  FORMATS,
   type Format,
   generateStream,
   type JsonAnswer,
+  PATHS,
   post,
   requestBody,
 } from '../support/client.ts';
@@ -24,9 +26,6 @@ import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts'
 
 // Many of these run a command.
 setDefaultTimeout(60_000);
-
-const FORMATS: readonly Format[] = ['chat', 'messages'];
-const PATHS = { chat: '/v1/chat/completions', messages: '/v1/messages' } as const;
 
 /** Begins an answer, and goes on when the test says so. */
 const SLOW = 'goes-on-later';

@@ -11,7 +11,7 @@ import {
   sendWhole,
 } from '../support/behaviours.ts';
 import { catalogOf, LARGE_PLAN, UPSTREAM_KEY } from '../support/catalog.ts';
-import { type Format, generate } from '../support/client.ts';
+import { FORMATS, type Format, generate } from '../support/client.ts';
 import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { type Finish, type Piece, streamFrames, wholeBody } from '../support/render.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
@@ -19,8 +19,6 @@ import { startUpstream, type Upstream } from '../support/upstream.ts';
 setDefaultTimeout(30_000);
 
 type Json = Readonly<Record<string, unknown>>;
-
-const FORMATS: readonly Format[] = ['chat', 'messages'];
 
 const WORDS = ['incomplete', 'max_output', 'token_limit', 'MAX_TOKENS'];
 const SIGNATURE = { google: { thought_signature: 'signed-by-the-server' } };

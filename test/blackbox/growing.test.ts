@@ -8,6 +8,7 @@ import { type Behaviour, play, sendWhole, streamHead } from '../support/behaviou
 import { catalogFor } from '../support/catalog.ts';
 import {
   type Caller,
+  FORMATS,
   type Format,
   generate,
   generateStream,
@@ -37,7 +38,6 @@ setDefaultTimeout(30_000);
 
 type Json = Record<string, unknown>;
 
-const FORMATS: readonly Format[] = ['chat', 'messages'];
 const KINDS = FORMATS.flatMap((format) => [[format, false] as const, [format, true] as const]);
 
 /** What an agent asks for, of any size. */

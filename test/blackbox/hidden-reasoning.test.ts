@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readAnswerContent } from '../support/answer.ts';
 import { type Behaviour, play, streamHead } from '../support/behaviours.ts';
 import { catalogOf, UPSTREAM_KEY } from '../support/catalog.ts';
-import { type Format, get, PATHS, post, requestBody } from '../support/client.ts';
+import { FORMATS, get, PATHS, post, requestBody } from '../support/client.ts';
 import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { readBooks } from '../support/readable-books.ts';
 import { type Script, streamFrames } from '../support/render.ts';
@@ -14,7 +14,6 @@ import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts'
 
 setDefaultTimeout(30_000);
 
-const FORMATS: readonly Format[] = ['chat', 'messages'];
 const KINDS = FORMATS.flatMap((format) => [[format, false] as const, [format, true] as const]);
 /** What all of the answer costs: 50 of prompt and 10,000 of output. */
 const WHOLE = 40_050;

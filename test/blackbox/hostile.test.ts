@@ -8,7 +8,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ErrorCode } from '../../src/core/error.ts';
 import { catalogFor, LARGE_PLAN, UPSTREAM_KEY } from '../support/catalog.ts';
-import { type Format, get, type JsonAnswer, requestBody } from '../support/client.ts';
+import { FORMATS, type Format, get, type JsonAnswer, requestBody } from '../support/client.ts';
 import { held } from '../support/description.ts';
 import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import {
@@ -25,7 +25,6 @@ import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts'
 const CHAT = '/v1/chat/completions';
 const MESSAGES = '/v1/messages';
 const PATHS = { chat: CHAT, messages: MESSAGES } as const;
-const FORMATS: readonly Format[] = ['chat', 'messages'];
 
 const BODY_MAX = 2_097_152;
 /** In every refused request, and in the prompts of served ones: it must not be found anywhere. */

@@ -9,6 +9,7 @@ import { type Behaviour, sendWhole, streamHead } from '../support/behaviours.ts'
 import { catalogOf, UPSTREAM_KEY } from '../support/catalog.ts';
 import {
   type Caller,
+  FORMATS,
   type Format,
   generate,
   get,
@@ -24,7 +25,6 @@ import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts'
 
 setDefaultTimeout(30_000);
 
-const FORMATS: readonly Format[] = ['chat', 'messages'];
 const KINDS = FORMATS.flatMap((format) => [[format, false] as const, [format, true] as const]);
 const STALLS = ['stall-before', 'stall-after-head', 'stall'];
 const SOON_MS = 500;

@@ -10,7 +10,7 @@ import { play, SAYS_HELLO } from '../support/behaviours.ts';
 import { catalogFor } from '../support/catalog.ts';
 import {
   type Caller,
-  type Format,
+  FORMATS,
   generate,
   generateStream,
   get,
@@ -42,7 +42,6 @@ const SLOW = 'goes-on-later';
 let later: PromiseWithResolvers<void>;
 
 const MODELS = ['ok', 'stall', 'stall-before', SLOW, 'second'];
-const FORMATS: readonly Format[] = ['chat', 'messages'];
 
 let upstream: Upstream;
 let catalog: string;

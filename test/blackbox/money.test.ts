@@ -7,6 +7,7 @@ import { behaviourFor, play, streamHead } from '../support/behaviours.ts';
 import { catalogFor } from '../support/catalog.ts';
 import {
   type Caller,
+  FORMATS,
   type Format,
   generate,
   generateStream,
@@ -31,7 +32,6 @@ import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts'
 
 type Json = Record<string, unknown>;
 
-const FORMATS: readonly Format[] = ['chat', 'messages'];
 const KINDS = FORMATS.flatMap((format) => [[format, false] as const, [format, true] as const]);
 
 /** Twelve decimals each, so that every total needs the one rounding. */

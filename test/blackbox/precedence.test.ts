@@ -6,12 +6,18 @@ import fc from 'fast-check';
 import { codeOf, type RankedRefusal, REFUSAL_ORDER } from '../../src/core/admit.ts';
 import { ERRORS, type ErrorCode } from '../../src/core/error.ts';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
-import { type Format, generate, openStream, post, requestBody } from '../support/client.ts';
+import {
+  FORMATS,
+  type Format,
+  generate,
+  openStream,
+  PATHS,
+  post,
+  requestBody,
+} from '../support/client.ts';
 import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
-const FORMATS: readonly Format[] = ['chat', 'messages'];
-const PATHS = { chat: '/v1/chat/completions', messages: '/v1/messages' } as const;
 const BLOCKED_ADDRESS = '203.0.113.7';
 
 /** What is true of an account or its plan; everything else is in the request itself. */

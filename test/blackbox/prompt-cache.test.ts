@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type AnswerContent, readAnswerContent } from '../support/answer.ts';
 import { type Behaviour, play, sendWhole } from '../support/behaviours.ts';
 import { catalogOf, LARGE_PLAN } from '../support/catalog.ts';
-import { type Format, PATHS, post } from '../support/client.ts';
+import { FORMATS, type Format, PATHS, post } from '../support/client.ts';
 import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { createPromptCache, type PromptCache } from '../support/prompt-cache.ts';
 import type { Piece } from '../support/render.ts';
@@ -16,7 +16,6 @@ setDefaultTimeout(60_000);
 
 type Json = Readonly<Record<string, unknown>>;
 
-const FORMATS: readonly Format[] = ['chat', 'messages'];
 const TURNS = 30;
 const OUTPUT = 10;
 const SYSTEM = 'You work on a repository and use your tools. '.repeat(150);

@@ -3,13 +3,12 @@
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
-import { type Format, generate } from '../support/client.ts';
+import { FORMATS, type Format, generate } from '../support/client.ts';
 import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 setDefaultTimeout(60_000);
 
-const FORMATS: readonly Format[] = ['chat', 'messages'];
 const REQUESTS = 12;
 const CONNECTIONS = 8;
 

@@ -12,7 +12,7 @@ import {
   sendWhole,
 } from '../support/behaviours.ts';
 import { catalogOf, ROOMY_PLAN } from '../support/catalog.ts';
-import { type Format, PATHS, post } from '../support/client.ts';
+import { FORMATS, type Format, PATHS, post } from '../support/client.ts';
 import { explain } from '../support/explain.ts';
 import { type Gateway, runCommand, startGateway, type TestAccount } from '../support/gateway.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
@@ -61,7 +61,6 @@ const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   ),
 };
 
-const FORMATS: readonly Format[] = ['chat', 'messages'];
 const names = Object.keys(BEHAVIOURS);
 
 let upstream: Upstream;

@@ -9,13 +9,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { play, SAYS_HELLO } from '../support/behaviours.ts';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
-import { type Format, generate, generateStream, get } from '../support/client.ts';
+import { FORMATS, generate, generateStream, get } from '../support/client.ts';
 import { type Gateway, runCommand, startGateway } from '../support/gateway.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
 setDefaultTimeout(60_000);
-
-const FORMATS: readonly Format[] = ['chat', 'messages'];
 
 /** Answers, or goes on with a stream that has begun, when the test says so. */
 const SLOW = 'goes-on-later';

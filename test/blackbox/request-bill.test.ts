@@ -5,7 +5,7 @@ import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import fc from 'fast-check';
 import { type Behaviour, streamHead } from '../support/behaviours.ts';
 import { catalogFor } from '../support/catalog.ts';
-import { type Caller, type Format, generateStream, get, openStream } from '../support/client.ts';
+import { type Caller, FORMATS, generateStream, get, openStream } from '../support/client.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { streamFrames } from '../support/render.ts';
@@ -15,7 +15,6 @@ setDefaultTimeout(30_000);
 
 type Json = Record<string, unknown>;
 
-const FORMATS: readonly Format[] = ['chat', 'messages'];
 const CREDIT = 100_000;
 
 describeOnEachDatabase('the bill of a request', () => {

@@ -10,11 +10,13 @@ import type { ErrorCode } from '../../src/core/error.ts';
 import { type Behaviour, HELLO, play, streamHead } from '../support/behaviours.ts';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
 import {
+  FORMATS,
   type Format,
   generate,
   generateStream,
   get,
   type JsonAnswer,
+  PATHS,
   post,
   requestBody,
 } from '../support/client.ts';
@@ -25,9 +27,6 @@ import { expectRefusal } from '../support/refusal.ts';
 import { streamFrames, USAGE } from '../support/render.ts';
 import type { SseEvent } from '../support/sse.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
-
-const FORMATS: readonly Format[] = ['chat', 'messages'];
-const PATHS = { chat: '/v1/chat/completions', messages: '/v1/messages' } as const;
 
 const UNICODE = 'Grüße: 😀 ' + '日本語 €\u2028 e\u0301 👩‍👩‍👧 end';
 /** Longer than the ten seconds after which the runtime drops a silent connection by default. */

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'bun:test';
 import { type Behaviour, play, sendWhole, streamHead } from '../support/behaviours.ts';
 import { type Books, openBooks } from '../support/books.ts';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
-import { type Format, generate, generateStream } from '../support/client.ts';
+import { FORMATS, type Format, generate, generateStream } from '../support/client.ts';
 import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { type Piece, type Script, streamFrames, wholeBody } from '../support/render.ts';
 import type { SseEvent } from '../support/sse.ts';
@@ -41,7 +41,6 @@ const paragraphs: Behaviour = play({
   pieces: [{ text: 'One.\n' }, { text: '\nTwo.' }],
 });
 
-const FORMATS: readonly Format[] = ['chat', 'messages'];
 const CASES = FORMATS.flatMap((format) =>
   Object.keys(BEHAVIOURS).flatMap((model) =>
     [true, false].map((stream) => [format, model, stream] as const),

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type Behaviour, streamHead } from '../support/behaviours.ts';
 import { catalogOf, UPSTREAM_KEY } from '../support/catalog.ts';
-import { type Format, PATHS, post, requestBody } from '../support/client.ts';
+import { FORMATS, type Format, PATHS, post, requestBody } from '../support/client.ts';
 import { explain, type Story } from '../support/explain.ts';
 import { type Gateway, runCommand, startGateway, type TestAccount } from '../support/gateway.ts';
 import { streamFrames } from '../support/render.ts';
@@ -19,7 +19,6 @@ type Json = Record<string, unknown>;
 /** `long`: whole for the client, and a stream of the upstream. */
 type Kind = 'stream' | 'whole' | 'long';
 
-const FORMATS: readonly Format[] = ['chat', 'messages'];
 const KINDS: readonly Kind[] = ['stream', 'whole', 'long'];
 const ALL = FORMATS.flatMap((format) => KINDS.map((kind) => [format, kind] as const));
 const ASKS = [...ALL.map(([format, kind]) => `${format}-${kind}`), 'reported'];

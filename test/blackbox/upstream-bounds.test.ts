@@ -6,7 +6,7 @@ import { beforeAll, expect, test } from 'bun:test';
 import { type Behaviour, streamHead } from '../support/behaviours.ts';
 import { type Books, openBooks } from '../support/books.ts';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
-import { type Format, generate, openStream } from '../support/client.ts';
+import { FORMATS, generate, openStream } from '../support/client.ts';
 import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { chatFrame } from '../support/render.ts';
 import { readEvents, type SseEvent } from '../support/sse.ts';
@@ -69,7 +69,6 @@ const ENDED_AT_BOUND = {
   attempts: [{ failure: null }],
 };
 
-const FORMATS: readonly Format[] = ['chat', 'messages'];
 const CASES = FORMATS.flatMap((format) =>
   Object.keys(FLOODS).map((model) => [format, model] as const),
 );

@@ -6,7 +6,7 @@
 import { beforeAll, expect, test } from 'bun:test';
 import { sendWhole, streamHead } from '../support/behaviours.ts';
 import { type Books, openBooks } from '../support/books.ts';
-import { type Format, post } from '../support/client.ts';
+import { type Format, PATHS, post } from '../support/client.ts';
 import type { Story } from '../support/explain.ts';
 import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { recordings } from '../support/golden.ts';
@@ -105,8 +105,6 @@ function both(name: string, chat: string | undefined, messages: string | undefin
     [`${name} (messages)`, messages],
   ] as const;
 }
-
-const PATHS = { chat: '/v1/chat/completions', messages: '/v1/messages' };
 
 /** Sends one request and returns the outcome. `model` stands in for the name in the recording. */
 async function run(format: Format, body: string | undefined, model: string) {

@@ -4,12 +4,10 @@
 import { beforeAll, expect, test } from 'bun:test';
 import { type Books, openBooks } from '../support/books.ts';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
-import { type Format, generate, generateStream, openStream } from '../support/client.ts';
+import { FORMATS, type Format, generate, generateStream, openStream } from '../support/client.ts';
 import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
-
-const FORMATS: readonly Format[] = ['chat', 'messages'];
 
 let upstream: Upstream;
 let gateway: Gateway;

@@ -7,11 +7,12 @@ import OpenAI from 'openai';
 import { HELLO } from '../support/behaviours.ts';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
 import {
-  type Format,
+  FORMATS,
   generate,
   generateStream,
   get,
   openStream,
+  PATHS,
   post,
   requestBody,
 } from '../support/client.ts';
@@ -20,9 +21,6 @@ import { openConnection, requestHead, wholeRequest } from '../support/raw.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { readEvents } from '../support/sse.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
-
-const FORMATS: readonly Format[] = ['chat', 'messages'];
-const PATHS = { chat: '/v1/chat/completions', messages: '/v1/messages' } as const;
 
 let upstream: Upstream;
 let gateway: Gateway;

@@ -22,6 +22,8 @@ export const PATHS = { chat: '/v1/chat/completions', messages: '/v1/messages' } 
 
 export type Format = keyof typeof PATHS;
 
+export const FORMATS: readonly Format[] = ['chat', 'messages'];
+
 /** A minimal request body of either format. `more` adds to it or replaces parts of it. */
 export function requestBody(
   format: Format,

@@ -4,7 +4,7 @@
 import { beforeAll, expect, test } from 'bun:test';
 import { HELLO } from './behaviours.ts';
 import { catalogFor, UPSTREAM_KEY } from './catalog.ts';
-import { type Format, generate, generateStream, get } from './client.ts';
+import { FORMATS, generate, generateStream, get } from './client.ts';
 import { closeAtEnd, type Gateway, startGateway, type TestAccount } from './gateway.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
 
@@ -19,8 +19,6 @@ beforeAll(async () => {
 });
 
 closeAtEnd(() => [upstream, gateway]);
-
-const FORMATS: readonly Format[] = ['chat', 'messages'];
 
 /** (10 − 4) × 1 + 4 × 0.1 + 5 × 2 */
 const CHARGE = '16.4';

@@ -3,7 +3,7 @@
 
 import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { createAccounts } from '../support/accounts.ts';
-import type { Caller, Format } from '../support/client.ts';
+import { type Caller, FORMATS, type Format } from '../support/client.ts';
 import { closeAtEnd, type Gateway, startGateway } from '../support/gateway.ts';
 import { ANSWERS } from './cases/answers.ts';
 import type { Case, Cell } from './cases/case.ts';
@@ -20,7 +20,6 @@ import { describe as inWords, type Result, tableOf } from './table.ts';
 
 setDefaultTimeout(180_000);
 
-const FORMATS: readonly Format[] = ['chat', 'messages'];
 const CASES: readonly Case[] = [...ANSWERS, ...TOOLS, ...ENDINGS, ...CONVERSATIONS, ...FAULT_CASES];
 const AT_A_TIME = 16;
 const CREDIT = 1_000_000_000;

@@ -4,7 +4,7 @@
 import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type Behaviour, HELLO, play, sendWhole } from '../../support/behaviours.ts';
 import { catalogOf, UPSTREAM_KEY } from '../../support/catalog.ts';
-import { type Format, generate, type JsonAnswer } from '../../support/client.ts';
+import { FORMATS, generate, type JsonAnswer } from '../../support/client.ts';
 import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../../support/gateway.ts';
 import { USAGE, wholeBody } from '../../support/render.ts';
 import { type Exchange, startUpstream, type Upstream } from '../../support/upstream.ts';
@@ -12,7 +12,6 @@ import { type Exchange, startUpstream, type Upstream } from '../../support/upstr
 setDefaultTimeout(60_000);
 
 const TRANSPORTS = ['sockets', 'fetch'] as const;
-const FORMATS: readonly Format[] = ['chat', 'messages'];
 
 const says = (text: string) => ({ pieces: [{ text }], finish: 'stop', usage: USAGE }) as const;
 

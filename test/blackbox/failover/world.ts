@@ -4,7 +4,7 @@
 // the runtime's.
 
 import { catalogOf, ROOMY_PLAN, UPSTREAM_KEY } from '../../support/catalog.ts';
-import type { Format } from '../../support/client.ts';
+import { FORMATS, type Format } from '../../support/client.ts';
 import type { DeadPorts } from '../../support/dead-ports.ts';
 import type { WireDialect } from '../../support/render.ts';
 import type { Upstream } from '../../support/upstream.ts';
@@ -29,7 +29,6 @@ export type Cell = {
 export const SECOND = 'second';
 export const SPARE = 'spare';
 
-const FORMATS: readonly Format[] = ['chat', 'messages'];
 const DIALECTS: readonly WireDialect[] = ['chat', 'messages', 'responses'];
 const BEHIND: readonly Behind[] = ['none', 'second upstream', 'fallback model'];
 

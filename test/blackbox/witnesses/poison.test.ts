@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { createAccounts } from '../../support/accounts.ts';
 import { catalogOf, ROOMY_PLAN } from '../../support/catalog.ts';
-import { type Format, generate, generateStream } from '../../support/client.ts';
+import { FORMATS, type Format, generate, generateStream } from '../../support/client.ts';
 import { type Gateway, startGateway, type TestAccount } from '../../support/gateway.ts';
 import { samples } from '../../support/tier.ts';
 import { startUpstream, type Upstream } from '../../support/upstream.ts';
@@ -15,7 +15,6 @@ setDefaultTimeout(180_000);
 type Json = Readonly<Record<string, unknown>>;
 type Cell = { readonly id: string; readonly poison: string; readonly dialect: Format };
 
-const FORMATS: readonly Format[] = ['chat', 'messages'];
 const KEYS = [['key-one'], ['key-one', 'key-two']] as const;
 const VICTIMS = 2;
 const ROUNDS = samples(4, 6);
