@@ -4,19 +4,26 @@
 import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type Behaviour, play, SAYS_HELLO, streamHead } from '../support/behaviours.ts';
 import { catalogFor } from '../support/catalog.ts';
-import { type Caller, type Format, get, post, requestBody } from '../support/client.ts';
+import {
+  type Caller,
+  FORMATS,
+  type Format,
+  get,
+  PATHS,
+  post,
+  requestBody,
+} from '../support/client.ts';
 import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { readBooks } from '../support/readable-books.ts';
-import { type Script, streamFrames } from '../support/render.ts';
+import { chatFrame, type Script, streamFrames } from '../support/render.ts';
+import { parseEvents } from '../support/sse.ts';
 import { type Exchange, startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
 setDefaultTimeout(30_000);
 
 type Json = Record<string, unknown>;
 
-const FORMATS: readonly Format[] = ['chat', 'messages'];
 const KINDS = FORMATS.flatMap((format) => [[format, false] as const, [format, true] as const]);
-const PATHS = { chat: '/v1/chat/completions', messages: '/v1/messages' } as const;
 
 let upstream: Upstream;
 /** Its upstream stops its bill when it is aborted. */
@@ -65,11 +72,15 @@ const THINKS_AND_BREAKS = [{ upstream: 'scripted', model: 'thinks-and-breaks' }]
 const MODELS = [
   ...['begun', 'bursts', 'stall-before', 'stall-after-head', 'slow-tokens-40-10', 'ok'],
   ...['later', 'later-at-all', 'never-asked', 'thinks-and-breaks', 'no-content', 'cut'],
-  ...['thinks-unsold', 'thinks-first', 'says-and-breaks', 'says-unsold', 'short'],
+  ...['thinks-unsold', 'thinks-first', 'says-and-breaks', 'says-unsold', 'short', 'runs-out'],
 ];
 
-/** An upstream that writes these pieces up to some words, and closes the connection. */
-function breaksBehind(words: string, pieces: Script['pieces']): Behaviour {
+/** An upstream that writes these pieces up to some words, and breaks; it closes the connection. */
+function breaksBehind(
+  words: string,
+  pieces: Script['pieces'],
+  breaks: Behaviour = (exchange) => exchange.cut(),
+): Behaviour {
   return async (exchange) => {
     const { dialect, model } = exchange.request;
     streamHead(exchange);
@@ -77,7 +88,7 @@ function breaksBehind(words: string, pieces: Script['pieces']): Behaviour {
     const end = frames.findLastIndex((frame) => frame.includes(words)) + 1;
     for (const frame of frames.slice(0, end)) exchange.write(frame);
     await exchange.sleep(50);
-    exchange.cut();
+    await breaks(exchange);
   };
 }
 
@@ -92,6 +103,10 @@ beforeAll(async () => {
     },
     'thinks-and-breaks': breaksBehind('see.', [{ reasoning: 'Hm. Let me see.' }]),
     'says-and-breaks': breaksBehind('Hello', [{ reasoning: 'Hm. Let me see.' }, { text: 'Hello' }]),
+    'runs-out': breaksBehind('Hello', [{ text: 'Hello' }], (exchange) => {
+      exchange.write(chatFrame(exchange.request.model, {}, 'insufficient_system_resource'));
+      exchange.end();
+    }),
   });
   const models = {
     'stall-before': { fallbacks: ['never-asked'] },
@@ -373,6 +388,24 @@ test.each(FORMATS)('a stream that was committed to in silence ends once, %s', as
   expect(await endings(stopping, payer)).toMatchObject([
     { outcome: 'client_cancelled', phase: 'settled', debited: PROMPT },
   ]);
+});
+
+test('an upstream that runs out of resources after content: the formats differ', async () => {
+  const run = async (format: Format) => {
+    const payer = await account(stopping);
+    const { response } = begin(payer, format, true, 'runs-out');
+    const text = (await (await response)?.text()) ?? '';
+    return { text, ended: await endings(stopping, payer) };
+  };
+  const [chat, messages] = [await run('chat'), await run('messages')];
+  expect(chat.text).toContain('"finish_reason":"insufficient_system_resource"');
+  expect(parseEvents(messages.text).at(-1)?.event).toBe('error');
+  expect(chat.ended).toMatchObject([{ outcome: 'completed', phase: 'settled' }]);
+  const charged = chat.ended.map(({ output, debited }) => ({ output, debited }));
+  expect(messages.ended).toMatchObject([
+    { outcome: 'upstream_failed', phase: 'settled', ...charged[0] },
+  ]);
+  expect(charged[0]?.debited).toBeGreaterThan(2 * (charged[0]?.output ?? 0));
 });
 
 test('a drain whose hold cannot grow is over, and costs no more than the hold', async () => {

@@ -81,7 +81,7 @@ export function createFaults(options: FaultOptions): Readonly<Record<string, Beh
     ),
     ...beforeHead(canary),
     ...insteadOfAnAnswer(canary),
-    ...beforeContent(error, garbage),
+    ...beforeContent(canary, error, garbage),
 
     'late-cut': late((exchange) => exchange.end()),
     'late-cut-connection': late((exchange) => exchange.cut()),
@@ -179,7 +179,11 @@ function insteadOfAnAnswer(canary: string): Readonly<Record<string, Behaviour>> 
 }
 
 /** A stream has begun and says nothing that is content. */
-function beforeContent(error: Behaviour, garbage: Behaviour): Readonly<Record<string, Behaviour>> {
+function beforeContent(
+  canary: string,
+  error: Behaviour,
+  garbage: Behaviour,
+): Readonly<Record<string, Behaviour>> {
   const stream = (then: Behaviour): Behaviour => {
     return (exchange) => {
       streamHead(exchange);
@@ -204,6 +208,17 @@ function beforeContent(error: Behaviour, garbage: Behaviour): Readonly<Record<st
     'done-only': (exchange) => sendText(exchange, 'data: [DONE]\n\n'),
     'error-first': stream(error),
     'garbage-first': stream(garbage),
+    'half-character': stream((exchange) => {
+      exchange.write(
+        Buffer.from(`data: {"choices":[{"delta":{"content":"${canary}é`).subarray(0, -1),
+      );
+      exchange.end();
+    }),
+    // In one write, so that they come in one read.
+    'words-and-garbage': stream((exchange) => {
+      const words = opening(exchange) + contentFrame(exchange, SAID);
+      endWith(exchange, `${words}data: {"${canary}\n\n`);
+    }),
     'oversized-line': stream((exchange) => forever(exchange, KILOBYTES, 0)),
     'endless-event': stream((exchange) => forever(exchange, `data: ${KILOBYTES}\n`, 0)),
   };

@@ -16,8 +16,8 @@ export type Row = {
   readonly phase: Phase;
   /** The class that `explain` shows; several where the formats and dialects differ. */
   readonly classes: readonly string[];
-  /** The code of a mistake. */
-  readonly code?: 'invalid_request' | 'context_length_exceeded';
+  /** What the customer receives where no other upstream answers, if not `provider_unavailable`. */
+  readonly code?: 'invalid_request' | 'context_length_exceeded' | 'payload_too_large';
   /** Nothing else than a timer ends it: such upstreams have short ones. */
   readonly stalls?: true;
   /** What it says before it fails is no text. */
@@ -46,6 +46,7 @@ export const ROWS: readonly Row[] = [
     code: 'invalid_request',
   }),
   ...rows('mistake', 'context_length', 'context-400', { code: 'context_length_exceeded' }),
+  ...rows('early', 'too_large', 'status-413', { code: 'payload_too_large' }),
 
   ...rows('early', 'unreachable', 'closed-port', { door: 'closed' }),
   ...rows('early', 'unreachable', 'hangs-up', { door: 'hangsUp' }),
@@ -87,10 +88,13 @@ export const ROWS: readonly Row[] = [
   ...rows('early', 'timeout', 'role-then-stall', stalls),
   ...rows('early', 'malformed cut timeout', 'wrong-chunk-size', stalls),
   ...rows('early', 'cut malformed', 'cut-after-head reset-after-head role-then-end done-only'),
+  ...rows('early', 'cut malformed', 'half-character'),
   ...rows('early', 'server_error', 'error-first'),
   // The other dialect has no such reason.
   ...rows('early', 'overloaded', 'insufficient', { dialect: 'chat' }),
   ...rows('early', 'malformed cut', 'garbage-first oversized-line endless-event'),
+  // Its first words come in the same read as its garbage, so nothing of it has left yet.
+  ...rows('early', 'malformed', 'words-and-garbage'),
 
   ...rows('late', 'cut malformed', 'late-cut late-cut-connection late-reset'),
   ...rows('late', 'cut malformed', 'late-cut-of-reasoning late-cut-of-call', { saysNothing: true }),

@@ -56,6 +56,7 @@ export function expectedOf(cell: Cell) {
   const common = {
     cell: labelOf(cell),
     ...UNASKED,
+    ...NO_ERROR,
     failing: AS_ALLOWED,
     bookedAsPaid: true,
     priced: AS_USED,
@@ -66,7 +67,7 @@ export function expectedOf(cell: Cell) {
   if (row.phase === 'mistake') {
     return {
       ...common,
-      ...refused(400, row.code ?? ''),
+      ...refused(row.code ?? ''),
       attempts: ['fails'],
       outcome: 'upstream_failed',
     };
@@ -75,7 +76,8 @@ export function expectedOf(cell: Cell) {
     return {
       ...common,
       status: 200,
-      code: 'provider_unavailable',
+      ...failedWith('provider_unavailable'),
+      models: [id],
       text: row.saysNothing === true ? '' : expect.stringContaining(HELLO),
       bill: AS_BOOKED,
       fallbackUsed: undefined,
@@ -89,7 +91,7 @@ export function expectedOf(cell: Cell) {
   if (behind === 'none') {
     return {
       ...common,
-      ...refused(503, 'provider_unavailable'),
+      ...refused(row.code ?? 'provider_unavailable'),
       retryAfter: row.retryAfter === undefined ? null : String(row.retryAfter),
       attempts: ['fails'],
       outcome: 'upstream_failed',
@@ -99,7 +101,8 @@ export function expectedOf(cell: Cell) {
   return {
     ...common,
     status: 200,
-    code: undefined,
+    finish: cell.format === 'chat' ? 'stop' : 'end_turn',
+    models: [id],
     text: HELLO,
     bill: AS_BOOKED,
     fallbackUsed: kind === 'stream' ? isFallback : undefined,
@@ -117,12 +120,32 @@ const MICRO = 1_000_000;
 const AS_BOOKED = 'as booked';
 const AS_USED = 'by the tokens that were used';
 const AS_ALLOWED = 'as often as its class allows';
+const AS_ANSWERED = 'the one of the header';
 const UNASKED = { [SECOND]: 0, [SPARE]: 0 };
+const NO_ERROR = { code: undefined, type: undefined, requestId: undefined };
 
-function refused(status: number, code: string) {
+/** The status and the type of each error that a customer receives. */
+const ERRORS: Readonly<Record<string, readonly [status: number, type: string]>> = {
+  provider_unavailable: [503, 'overloaded_error'],
+  invalid_request: [400, 'invalid_request_error'],
+  context_length_exceeded: [400, 'invalid_request_error'],
+  payload_too_large: [413, 'request_too_large'],
+};
+
+function failedWith(code: string) {
   return {
-    status,
     code,
+    type: ERRORS[code]?.[1],
+    requestId: AS_ANSWERED,
+    finish: undefined,
+  };
+}
+
+function refused(code: string) {
+  return {
+    status: ERRORS[code]?.[0],
+    ...failedWith(code),
+    models: [],
     text: '',
     bill: undefined,
     fallbackUsed: undefined,
@@ -167,8 +190,8 @@ function promptOf(id: string): string {
 }
 
 /**
- * What the body reports: the code of an error, the text, whether a fallback model was used, the
- * bill.
+ * What the body reports: an error, the models that it names, the text and why it ended, whether a
+ * fallback model was used, the bill.
  */
 function toldOf(cell: Cell, { status, headers, body }: Answer, story: Story | undefined) {
   const isStream = headers.get('content-type')?.startsWith('text/event-stream') === true;
@@ -179,10 +202,17 @@ function toldOf(cell: Cell, { status, headers, body }: Answer, story: Story | un
   const ends = events.flatMap((event) => [event, (event['usage'] ?? {}) as Json, error ?? {}]);
   const last = (field: string) => ends.map((each) => each[field]).findLast(isDefined);
   const bill = last('svc_tokens_debited');
+  const { request_id: requestId } = error ?? {};
+  const isAnswer = isStream || error === undefined;
+  const said = isAnswer ? readAnswerContent(cell.format, body) : undefined;
   return {
     status,
     code: error?.['code'],
-    text: isStream || error === undefined ? readAnswerContent(cell.format, body).text : '',
+    type: error?.['type'],
+    requestId: requestId === headers.get('x-request-id') ? AS_ANSWERED : requestId,
+    models: [...new Set(body.match(/(?<="model":")[^"]*/g))],
+    text: said?.text ?? '',
+    finish: said?.reason,
     fallbackUsed: last('svc_fallback_used'),
     bill: bill === undefined || bill !== story?.booked?.['debited'] ? bill : AS_BOOKED,
   };

@@ -44,8 +44,8 @@ export const STREAM_MUTANTS: readonly Mutant[] = [
     const isStopped = dependencies.inFlight.aborted()`,
       },
     ],
-    tests: ['test/blackbox/upstream-failures.test.ts'],
-    only: 'after content',
+    tests: ['test/blackbox/failover/matrix.test.ts'],
+    only: 'late: late-cut',
   },
   {
     id: 'S-24a',
