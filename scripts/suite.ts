@@ -17,7 +17,7 @@ const BUILD = [process.execPath, 'scripts/build.ts'];
 
 const QUICK = [
   ...['catalog', 'core', 'fuzz', 'ledger', 'wire'].map((folder) => `test/${folder}/`),
-  ...['test/tidy.test.ts', 'test/blackbox/chat.test.ts'],
+  ...['test/tidy.test.ts', 'test/blackbox/formats.test.ts'],
 ];
 
 /** Tests that start servers mostly wait, so that two cores run three files at a time. */

@@ -1,4 +1,4 @@
-// The setup of both wire formats' tests: a gateway over the scripted upstream, and a second one
+// The setup of the tests of both formats: a gateway over the scripted upstream, and a second one
 // with short timeouts, each with an account without limits.
 
 import { play, SAYS_HELLO } from './behaviours.ts';
@@ -35,7 +35,7 @@ export async function startWireRig(
   names: readonly string[],
   models: NonNullable<CatalogOptions['models']>,
 ): Promise<WireRig> {
-  const beaten = Promise.withResolvers<void>();
+  let beaten = Promise.withResolvers<void>();
   const upstream = await startUpstream({
     async [SILENT](exchange) {
       await beaten.promise;
@@ -67,6 +67,7 @@ export async function startWireRig(
     account,
     hastyAccount,
     async afterBeats(format) {
+      beaten = Promise.withResolvers<void>();
       const response = await openStream(hastyAccount, format, SILENT);
       const decoder = new TextDecoder();
       let text = '';

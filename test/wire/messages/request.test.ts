@@ -802,6 +802,7 @@ describe('refused is', () => {
       userBlocks(image({ type: 'file', file_id: 'f' })),
       'messages[0].content[0].source.type',
     ],
+    ['a picture from nowhere', userBlocks(image({})), 'messages[0].content[0].source.type'],
     [
       'a picture of text',
       base64({ media_type: 'text/html' }),
