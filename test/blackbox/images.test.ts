@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { catalogFor, IMAGE_ADDRESSES } from '../support/catalog.ts';
-import { type Format, generate, type JsonAnswer } from '../support/client.ts';
+import { FORMATS, type Format, generate, type JsonAnswer } from '../support/client.ts';
 import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
@@ -33,7 +33,6 @@ afterAll(async () => {
 });
 
 const PLAN = { plan: 'business' };
-const FORMATS = ['chat', 'messages'] as const;
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk';
 
 /** The second part of the last turn is the image. */
@@ -65,7 +64,8 @@ describe.each(FORMATS)('%s', (format) => {
     const before = upstream.requests.length;
     const answer = await ask(account, format, url);
     expect(answer.status).toBe(400);
-    expect(messageOf(answer)).toStartWith('messages[0].content[1].');
+    const member = format === 'chat' ? 'image_url.url' : 'source.media_type';
+    expect(messageOf(answer)).toStartWith(`messages[0].content[1].${member}: must be `);
     expect(upstream.requests.length).toBe(before);
   });
 
