@@ -1,9 +1,9 @@
 // What scripts/test runs. `--quick`: the checks, the folders of QUICK with SQLite alone, and one
 // black-box pass. Without it: the checks and every test. `--all`: also every sample, the slow tests
-// and the long runs of COMMANDS. Given files, it runs only those. The last line is
-// "N passed, N failed".
+// and the long runs of COMMANDS. Given files, it runs only those. At the end it names the slow files;
+// the last line is "N passed, N failed".
 
-import { resolve } from 'node:path';
+import { relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { prepareServer } from '../test/support/postgres-database.ts';
 import { findPostgres } from '../test/support/postgres-server.ts';
@@ -29,6 +29,9 @@ const QUIET = '.quiet.test.ts';
 /** How long each file took, so that the next run starts the slowest first. */
 const TIMINGS = resolve(root, '.tools/test-timings.json');
 
+/** A file that takes longer than this is named at the end of the output. */
+const SLOW_MS = 20_000;
+
 /** What the tier `all` runs besides tests: each counts as one. */
 const COMMANDS: readonly (readonly string[])[] = [
   ['scripts/mutation'],
@@ -53,11 +56,13 @@ const counts: Counts = { passed: 0, failed: 0, skipped: 0 };
 
 if (paths.length === 0) for (const outcome of await runChecks()) count(outcome);
 count(await runCommand('build', BUILD));
-await runAll(paths.length === 0 ? await testFiles() : paths);
+const files = paths.length === 0 ? await testFiles() : paths;
+await runAll(files);
 if (tier === 'all' && paths.length === 0) {
   for (const command of COMMANDS) count(await runCommand(command.join(' '), command));
 }
 
+await reportSlowFiles(files);
 const skipped = counts.skipped === 0 ? '' : `, ${counts.skipped} skipped`;
 process.stdout.write(`${counts.passed} passed, ${counts.failed} failed${skipped}\n`);
 process.exit(counts.failed === 0 ? 0 : 1);
@@ -72,6 +77,18 @@ async function testFiles(): Promise<readonly string[]> {
   const runs =
     tier === 'quick' ? (path: string) => QUICK.some((each) => path.startsWith(each)) : () => true;
   return found.filter(runs).sort();
+}
+
+/** Prints the files of this run, or of its folders, that took longer than `SLOW_MS`, slowest first. */
+async function reportSlowFiles(ran: readonly string[]): Promise<void> {
+  const timings = Bun.file(TIMINGS);
+  if (!(await timings.exists())) return;
+  const { files: times } = (await timings.json()) as { readonly files: Record<string, number> };
+  const paths = ran.map((path) => relative(root, resolve(root, path)));
+  const slow = Object.entries(times)
+    .filter(([file, ms]) => ms > SLOW_MS && paths.some((path) => file.startsWith(path)))
+    .sort(([, a], [, b]) => b - a);
+  for (const [file, ms] of slow) process.stdout.write(`${(ms / 1_000).toFixed(1)} s ${file}\n`);
 }
 
 /** All of them share one PostgreSQL, in which each makes its own databases. */
