@@ -3,9 +3,9 @@
 import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import { customerAuthRoutes } from '../auth/routes.ts';
 import type { DashboardDependencies } from '../dependencies.ts';
-import type { Route } from '../edge/route.ts';
+import type { CustomerRoutes, Route } from '../edge/route.ts';
 import { createTurns } from '../edge/turns.ts';
-import { accountRoutes } from './account.ts';
+import { accountRoutes, type OwnDependencies } from './account.ts';
 import { auditRoutes } from './audit.ts';
 import { createExports } from './exports.ts';
 import { keyRoutes } from './keys.ts';
@@ -22,10 +22,19 @@ import { usageRoutes } from './usage.ts';
 export function customerRoutes(
   dependencies: DashboardDependencies,
 ): readonly (Route<SignedInCustomer> | Route<undefined>)[] {
+  return [
+    ...customerAuthRoutes(dependencies),
+    ...ownRoutes(dependencies),
+    ...referenceRoutes(),
+    ...playgroundRoutes(dependencies),
+  ];
+}
+
+/** The routes of an account's own data. */
+export function ownRoutes(dependencies: OwnDependencies): CustomerRoutes {
   const exports = createExports();
   const inTurn = createTurns();
   return [
-    ...customerAuthRoutes(dependencies),
     ...accountRoutes(dependencies),
     ...overviewRoutes(dependencies),
     ...feedRoutes(dependencies),
@@ -39,7 +48,5 @@ export function customerRoutes(
     ...ledgerRoutes(dependencies, exports),
     ...receiptRoutes(dependencies, exports),
     ...redemptionRoutes(dependencies),
-    ...referenceRoutes(),
-    ...playgroundRoutes(dependencies),
   ];
 }

@@ -1,91 +1,44 @@
-// The customers' JSON over real domains and a real database, called as a page calls it: through the
-// guard, from its own origin. Only the session is a stub: the cookie is the account's id.
+// The customers' own data as JSON. The cookie of a request is the account's id.
 
 import { randomBytes } from 'node:crypto';
 import { loadCatalog } from '../../../src/catalog/catalog.ts';
 import { DEMO_CATALOG } from '../../../src/catalog/demo-catalog.ts';
-import { createIncidents } from '../../../src/catalog/incidents.ts';
-import { accountRoutes, type OwnDependencies } from '../../../src/dashboard/customer/account.ts';
-import { auditRoutes } from '../../../src/dashboard/customer/audit.ts';
-import { createExports } from '../../../src/dashboard/customer/exports.ts';
-import { keyRoutes } from '../../../src/dashboard/customer/keys.ts';
-import { ledgerRoutes } from '../../../src/dashboard/customer/ledger.ts';
-import { feedRoutes } from '../../../src/dashboard/customer/live.ts';
-import { modelRoutes } from '../../../src/dashboard/customer/models.ts';
-import { overviewRoutes } from '../../../src/dashboard/customer/overview.ts';
-import { receiptRoutes } from '../../../src/dashboard/customer/receipts.ts';
-import { redemptionRoutes } from '../../../src/dashboard/customer/redemption.ts';
-import { requestChartRoutes } from '../../../src/dashboard/customer/request-chart.ts';
-import { requestRoutes } from '../../../src/dashboard/customer/requests.ts';
-import { usageRoutes } from '../../../src/dashboard/customer/usage.ts';
-import { createDashboardApp } from '../../../src/dashboard/edge/app.ts';
+import type { OwnDependencies } from '../../../src/dashboard/customer/account.ts';
+import { ownRoutes } from '../../../src/dashboard/customer/routes.ts';
 import {
   createCallLimit,
   createChangeLimit,
   READS,
 } from '../../../src/dashboard/edge/call-limit.ts';
-import type { RouteServer } from '../../../src/dashboard/edge/route.ts';
-import { createTurns } from '../../../src/dashboard/edge/turns.ts';
-import { createAccounts } from '../../../src/identity/accounts.ts';
-import { createBlocks } from '../../../src/identity/blocks.ts';
-import { createKeys } from '../../../src/identity/keys.ts';
-import { createSettings } from '../../../src/identity/settings.ts';
 import type { SignedInCustomer } from '../../../src/identity/signed-in.ts';
-import { createBooks } from '../../../src/ledger/books.ts';
-import { createHistory } from '../../../src/ledger/history.ts';
-import { createLedger } from '../../../src/ledger/ledger.ts';
-import { createLimits } from '../../../src/limits/limits.ts';
-import { connectAgain, newDatabase } from '../../support/database.ts';
-import { creditOf, holdOf, onDisk, settleOf } from '../../support/ledger.ts';
+import { creditOf, holdOf, settleOf } from '../../support/ledger.ts';
 import { operatorState } from '../../support/operator.ts';
-import { pageRequest } from '../request.ts';
+import { ADDRESS, openApp, openDomains } from '../app.ts';
 
 /** A Saturday at noon. */
 export const NOW_MS = Date.UTC(2026, 10, 21, 12);
-
-const ORIGIN = 'http://dashboard.test';
-
-export type Answer = { readonly status: number; readonly json: Record<string, unknown> };
 
 export type CustomerApp = Awaited<ReturnType<typeof openCustomerApp>>;
 
 /** `catalog` is added to the demonstration catalog. Everything is closed by `close`. */
 export async function openCustomerApp(directory: string, { catalog = '' } = {}) {
-  const database = await newDatabase(directory);
-  // The ledger of a server has a connection of its own, too.
-  const booksDatabase = connectAgain(database);
-  const ledger = onDisk(createLedger({ database: booksDatabase }));
-  const books = createBooks(database);
   let now = NOW_MS;
   const clock = () => now;
   const loaded = loadCatalog({ text: `${DEMO_CATALOG}\n${catalog}`, environment: {}, nowMs: now });
   let state = operatorState(loaded);
-  const shared = { database, clock, randomBytes, plans: () => state.catalog.plans };
-  const accounts = createAccounts({ ...shared, openBalance: books.openBalance });
+  const { database, store, limits, close } = await openDomains(directory, {
+    clock,
+    plans: () => state.catalog.plans,
+  });
+  const { accounts, ledger } = store;
   const signedOut = new Set<string>();
-  const exports = createExports();
   let changes = 0;
   let seen = 0;
-  let address = '203.0.113.7';
+  let address = ADDRESS;
   let draining = false;
-  const limits = await createLimits({
-    clock,
-    monotonic: clock,
-    isLive: () => true,
-    history: createHistory(database),
-  });
   const dependencies: OwnDependencies = {
     archives: undefined,
-    store: {
-      database,
-      ledger,
-      books,
-      accounts,
-      keys: createKeys(shared),
-      blocks: createBlocks(shared),
-      settings: createSettings(shared),
-      incidents: createIncidents(shared),
-    },
+    store,
     limits,
     operator: () => state,
     baseUrl: () => 'https://gate.example',
@@ -95,8 +48,7 @@ export async function openCustomerApp(directory: string, { catalog = '' } = {}) 
     randomBytes,
   };
   const limitReads = createCallLimit({ monotonic: clock, ...READS });
-  const inTurn = createTurns();
-  const handle = createDashboardApp<SignedInCustomer>({
+  const app = openApp<SignedInCustomer>({
     session: async (headers, look) => {
       if (look?.quiet !== true) seen += 1;
       const accountId = headers.get('cookie') ?? '';
@@ -105,7 +57,6 @@ export async function openCustomerApp(directory: string, { catalog = '' } = {}) 
       const facts = { realm: 'customer', accountId, email, twoFactor: false } as const;
       return { ...facts, userId: 'user_1', sessionId: 'session_1', provenAt: now, expiresAt: now };
     },
-    isOpen: async () => true,
     standing: async ({ accountId }) => {
       const { standing } = await accounts.get(accountId);
       return standing === 'active' ? undefined : standing;
@@ -113,54 +64,17 @@ export async function openCustomerApp(directory: string, { catalog = '' } = {}) 
     limitChanges: createChangeLimit({ monotonic: clock }),
     limitReads: ({ accountId }) => limitReads(accountId),
     address: () => address,
-    origin: ORIGIN,
-    isHttps: () => false,
     clock,
-    randomBytes,
     async onChange() {
       changes += 1;
     },
-    onInternal: (_requestId, error) => {
-      throw error;
-    },
     prefix: '/dashboard',
-    routes: [
-      ...accountRoutes(dependencies),
-      ...overviewRoutes(dependencies),
-      ...feedRoutes(dependencies),
-      ...keyRoutes(dependencies, inTurn),
-      ...modelRoutes(dependencies),
-      ...auditRoutes(dependencies),
-      ...usageRoutes(dependencies, inTurn),
-      ...requestRoutes(dependencies, exports, inTurn),
-      ...requestChartRoutes(dependencies),
-      ...ledgerRoutes(dependencies, exports),
-      ...receiptRoutes(dependencies, exports),
-      ...redemptionRoutes({ ...dependencies, randomBytes }),
-    ],
-    files: { page: () => new Response(''), serve: () => new Response('') },
+    routes: ownRoutes(dependencies),
   });
 
-  function open(
-    accountId: string,
-    method: string,
-    path: string,
-    body?: unknown,
-    { signal, server = null }: { signal?: AbortSignal; server?: RouteServer | null } = {},
-  ): Promise<Response> {
-    const url = `${ORIGIN}/dashboard/api${path}`;
-    return handle(pageRequest(url, accountId, method, body, signal), server);
-  }
-
-  async function ask(
-    accountId: string,
-    method: string,
-    path: string,
-    body?: unknown,
-  ): Promise<Answer> {
-    const response = await open(accountId, method, path, body);
-    const text = await response.text();
-    return { status: response.status, json: text === '' ? {} : JSON.parse(text) };
+  async function ask(accountId: string, method: string, path: string, body?: unknown) {
+    const { status, json } = await app.ask(accountId, method, path, body);
+    return { status, json };
   }
 
   let requests = 0;
@@ -174,15 +88,14 @@ export async function openCustomerApp(directory: string, { catalog = '' } = {}) 
 
   let emails = 0;
   return {
+    ...store,
     database,
     dependencies,
-    handle,
     limits,
-    accounts,
-    keys: dependencies.store.keys,
-    ledger,
-    open,
+    handle: app.handle,
+    open: app.open,
     ask,
+    close,
     spend,
     get: (accountId: string, path: string) => ask(accountId, 'GET', path),
     /** A new account with `credit` service tokens; its id is its session. */
@@ -215,10 +128,5 @@ export async function openCustomerApp(directory: string, { catalog = '' } = {}) 
     changes: () => changes,
     /** Counts user activity, not polling by pages. */
     seen: () => seen,
-    async close(): Promise<void> {
-      await ledger.close();
-      await booksDatabase.close();
-      await database.close();
-    },
   };
 }

@@ -163,7 +163,7 @@ describeOnEachDatabase('access to the console', async () => {
       data: [
         {
           id: expect.any(Number),
-          at: new Date(open.identity.clock()).toISOString(),
+          at: new Date(open.clock()).toISOString(),
           actor: `operator:${OPERATOR}`,
           address: ADDRESS,
           action: 'account.plan_changed',

@@ -203,7 +203,7 @@ describeOnEachDatabase('accounts in the console', async () => {
       owner: null,
       deletion: null,
     });
-    const createdAt = open.identity.clock();
+    const createdAt = open.clock();
     await open.database.db
       .insert(users)
       .values({
@@ -226,7 +226,7 @@ describeOnEachDatabase('accounts in the console', async () => {
 
   test('plan, address and standing are changed, each with its event and the reason', async () => {
     const id = (
-      await open.identity.accounts.create(
+      await open.accounts.create(
         { email: 'change@example.com', plan: 'pro', emailVerified: false },
         'operator',
       )
@@ -267,7 +267,7 @@ describeOnEachDatabase('accounts in the console', async () => {
 
   test('a deletion that its owner has asked for is shown, and taken back with the standing', async () => {
     const id = await open.account();
-    const at = open.identity.clock();
+    const at = open.clock();
     await open.accounts.changeStanding(id, 'pending_deletion', id);
     await open.database.db
       .insert(accountDeletions)

@@ -1,37 +1,25 @@
-// The operators' application, called as its pages call it: through the guard, from its own origin.
-// Only the session is a stub: the cookie is the operator's address, who need not be a user. Answers of
-// rows with a scope are checked against their schemas.
+// The operators' application. The cookie of a request is the operator's address, who need not be a
+// user. Answers of rows with a scope are checked against their schemas.
 
-import { randomBytes } from 'node:crypto';
-import { type AppDependencies, createDashboardApp } from '../../../src/dashboard/edge/app.ts';
+import type { AppDependencies } from '../../../src/dashboard/edge/app.ts';
 import { STEP_UP_MS } from '../../../src/dashboard/edge/sessions.ts';
 import type { SignedInOperator } from '../../../src/identity/signed-in.ts';
 import { createOperatorDocument } from '../../../src/openapi/operator-document.ts';
 import { holderOf } from '../../support/description.ts';
-import { pageRequest } from '../request.ts';
-
-const ORIGIN = 'http://console.test';
+import { openApp } from '../app.ts';
 
 export const OPERATOR = 'ops@example.com';
-export const ADDRESS = '203.0.113.7';
-
-export type Answer = {
-  readonly status: number;
-  readonly json: Record<string, unknown>;
-  readonly text: string;
-};
 
 export function openOperatorApp({
-  routes,
-  clock,
-  onChange,
   userIdOf = () => 'user_1',
+  ...given
 }: Pick<AppDependencies<SignedInOperator>, 'routes' | 'clock' | 'onChange'> & {
   readonly userIdOf?: (email: string) => string;
 }) {
+  const { clock, routes } = given;
   const held = holderOf(createOperatorDocument({ version: '1.0.0', routes }), '/operator/api');
   let provenAt = clock();
-  const handle = createDashboardApp<SignedInOperator>({
+  const app = openApp<SignedInOperator>({
     session: async (headers) => {
       const email = headers.get('cookie') ?? '';
       if (email === '') return undefined;
@@ -39,20 +27,9 @@ export function openOperatorApp({
       const session = { sessionId: 'session_1', provenAt, expiresAt: provenAt };
       return { ...facts, ...session, userId: userIdOf(email) };
     },
-    isOpen: async () => true,
-    standing: async () => undefined,
-    address: () => ADDRESS,
-    origin: ORIGIN,
-    isHttps: () => false,
-    clock,
-    randomBytes,
-    onChange,
-    onInternal: (_requestId, error) => {
-      throw error;
-    },
     prefix: '/operator',
-    routes,
-    files: { page: () => new Response(''), serve: () => new Response('') },
+    held,
+    ...given,
   });
 
   function open(
@@ -61,21 +38,11 @@ export function openOperatorApp({
     body?: unknown,
     { cookie = OPERATOR, signal }: { cookie?: string; signal?: AbortSignal } = {},
   ): Promise<Response> {
-    const url = `${ORIGIN}/operator/api${path}`;
-    return handle(pageRequest(url, cookie, method, body, signal), null);
+    return app.open(cookie, method, path, body, signal === undefined ? {} : { signal });
   }
 
-  async function ask(
-    method: string,
-    path: string,
-    body?: unknown,
-    cookie = OPERATOR,
-  ): Promise<Answer> {
-    const response = await open(method, path, body, { cookie });
-    Object.defineProperty(response, 'url', { value: `${ORIGIN}/operator/api${path}` });
-    const text = await (response.status === 200 ? held(response, method) : response).text();
-    return { status: response.status, text, json: text === '' ? {} : JSON.parse(text) };
-  }
+  const ask = (method: string, path: string, body?: unknown, cookie = OPERATOR) =>
+    app.ask(cookie, method, path, body);
 
   return {
     open,

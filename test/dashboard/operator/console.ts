@@ -3,7 +3,6 @@
 import { randomBytes } from 'node:crypto';
 import { loadCatalog } from '../../../src/catalog/catalog.ts';
 import { DEMO_CATALOG } from '../../../src/catalog/demo-catalog.ts';
-import { createIncidents } from '../../../src/catalog/incidents.ts';
 import { micro } from '../../../src/core/money.ts';
 import { accountRoutes } from '../../../src/dashboard/operator/accounts.ts';
 import { approvalRoutes, movementRoutes } from '../../../src/dashboard/operator/approvals.ts';
@@ -18,18 +17,12 @@ import { priceSheetRoutes } from '../../../src/dashboard/operator/price-sheet.ts
 import { requestRoutes } from '../../../src/dashboard/operator/requests.ts';
 import { tokenRoutes } from '../../../src/dashboard/operator/tokens.ts';
 import { usageRoutes } from '../../../src/dashboard/operator/usage.ts';
-import { createBlocks } from '../../../src/identity/blocks.ts';
-import { createSettings } from '../../../src/identity/settings.ts';
-import { createBooks } from '../../../src/ledger/books.ts';
-import { createHistory } from '../../../src/ledger/history.ts';
-import { createLedger } from '../../../src/ledger/ledger.ts';
-import { createLimits } from '../../../src/limits/limits.ts';
-import { createIdentity } from '../../identity/fixtures.ts';
-import { connectAgain, newDatabase } from '../../support/database.ts';
-import { onDisk } from '../../support/ledger.ts';
+import { START_MS } from '../../identity/fixtures.ts';
+import { openDomains } from '../app.ts';
 import { openOperatorApp } from './app.ts';
 
-export { ADDRESS, type Answer, OPERATOR } from './app.ts';
+export { ADDRESS, type Answer } from '../app.ts';
+export { OPERATOR } from './app.ts';
 
 export const ROUTES = [
   accountRoutes,
@@ -49,33 +42,19 @@ export const ROUTES = [
 
 /** Everything is closed by `close`. */
 export async function openConsole(directory: string) {
-  const database = await newDatabase(directory);
-  // The ledger of a server has a connection of its own, too.
-  const booksDatabase = connectAgain(database);
-  const ledger = onDisk(createLedger({ database: booksDatabase }));
-  const identity = createIdentity(database);
-  const { clock } = identity;
-  const catalog = loadCatalog({ text: DEMO_CATALOG, environment: {}, nowMs: clock() });
+  let now = START_MS;
+  const clock = () => now;
+  const catalog = loadCatalog({ text: DEMO_CATALOG, environment: {}, nowMs: now });
+  const { store, limits, close } = await openDomains(directory, {
+    clock,
+    plans: () => catalog.plans,
+  });
   /** Of operators who are users, by address. */
   const userIds = new Map<string, string>();
   let changes = 0;
   const dependencies: PeopleDependencies = {
-    store: {
-      database,
-      ledger,
-      books: createBooks(database),
-      accounts: identity.accounts,
-      keys: identity.keys,
-      blocks: createBlocks(identity),
-      settings: createSettings(identity),
-      incidents: createIncidents(identity),
-    },
-    limits: await createLimits({
-      clock,
-      monotonic: clock,
-      isLive: () => true,
-      history: createHistory(database),
-    }),
+    store,
+    limits,
     catalog: () => catalog,
     fourEyesAbove: micro(1_000_000_000_000n),
     clock,
@@ -94,10 +73,12 @@ export async function openConsole(directory: string) {
 
   let emails = 0;
   return {
-    ...dependencies.store,
+    ...store,
     dependencies,
     routes,
-    identity,
+    clock,
+    identity: { ...store, clock },
+    close,
     userIds,
     ...app,
     get: (path: string) => app.ask('GET', path),
@@ -105,14 +86,11 @@ export async function openConsole(directory: string) {
     async account(email?: string): Promise<string> {
       emails += 1;
       const facts = { email: email ?? `customer-${emails}@example.com`, plan: 'pro' };
-      return (await identity.accounts.create({ ...facts, emailVerified: true }, 'operator')).id;
+      return (await store.accounts.create({ ...facts, emailVerified: true }, 'operator')).id;
     },
-    advance: identity.advance,
+    advance(ms: number): void {
+      now += ms;
+    },
     changes: () => changes,
-    async close(): Promise<void> {
-      await ledger.close();
-      await booksDatabase.close();
-      await database.close();
-    },
   };
 }

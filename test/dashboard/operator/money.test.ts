@@ -38,7 +38,7 @@ describeOnEachDatabase("the console's money", async () => {
     const events = (await readTrail(open.database)).filter(({ subject }) => subject === body.id);
     expect(events).toEqual([
       {
-        at: open.identity.clock(),
+        at: open.clock(),
         actor: `operator:${OPERATOR}`,
         address: ADDRESS,
         action: 'money.credited',
@@ -58,7 +58,7 @@ describeOnEachDatabase("the console's money", async () => {
       `/accounts/${id}/movements`,
       credit({ id: 'c', kind: 'adjustment', amount: '-12.5', reason: 'refund' }),
     );
-    const at = new Date(open.identity.clock()).toISOString();
+    const at = new Date(open.clock()).toISOString();
     const row = (
       sequence: number,
       kind: string,
@@ -124,7 +124,7 @@ describeOnEachDatabase("the console's money", async () => {
     await open.ledger.redeem({
       digest: new Bun.CryptoHasher('sha256').update(String(first?.['code'])).digest('hex'),
       accountId: id,
-      nowMs: open.identity.clock(),
+      nowMs: open.clock(),
     });
     const { status, json } = await open.post(`/codes/${second?.['id']}/revoke`);
     expect([status, json['status']]).toEqual([200, 'revoked']);
@@ -201,7 +201,7 @@ describeOnEachDatabase("the console's money", async () => {
     const id = await open.account();
     const other = await open.account();
     await open.post(`/accounts/${id}/movements`, credit({ amount: '100' }));
-    const nowMs = open.identity.clock();
+    const nowMs = open.clock();
     for (const name of ['req_one', 'req_two', 'req_three']) {
       await open.ledger.hold({ ...holdOf(name, id, 20_000_000n), nowMs });
       await open.ledger.settle({ ...settleOf(name, 12_000_000n), nowMs });

@@ -16,7 +16,7 @@ const DAY_MS = 86_400_000;
 describeOnEachDatabase('tokens in the console', async () => {
   const open = await openConsole(temporaryDirectory());
   afterAll(open.close);
-  const { database, clock } = open.identity;
+  const { database, clock } = open;
   const { operators } = createPeople({ database, clock, randomBytes });
   await operators.create(OPERATOR, 'admin', newPassword(), 'operator');
   const create = (more: object = {}) =>
