@@ -6,26 +6,12 @@ import type { Answer } from '../../../../src/core/generation.ts';
 import { DEFAULT_PROFILE } from '../../../../src/core/profile.ts';
 import { readChatResponse } from '../../../../src/wire/upstream/chat/response.ts';
 import { ANSWER_BYTES_MAX } from '../../../../src/wire/upstream/limits.ts';
-import { recordings } from '../../../support/golden.ts';
-import { AFTER_ONE_TURN, bodyOf, classified, decodeReads, profileOf, splitAt } from '../support.ts';
+import { testRecordedBodies } from '../recorded.ts';
+import { AFTER_ONE_TURN, bodyOf, decodeReads, profileOf, splitAt } from '../support.ts';
 
 const read = (body: string) => readChatResponse(body, DEFAULT_PROFILE.chat, AFTER_ONE_TURN);
 
-const bodies = recordings('upstream', 'json');
-
-describe('recorded whole answers', () => {
-  for (const { title, bytes, expectLines } of bodies) {
-    test(title, () => {
-      const lines = JSON.stringify(
-        classified(readChatResponse(bodyOf(bytes), profileOf(bytes))),
-        null,
-        1,
-      );
-      expect(lines).not.toContain('SECRET');
-      expectLines(lines.split('\n'));
-    });
-  }
-});
+testRecordedBodies('upstream', (bytes) => readChatResponse(bodyOf(bytes), profileOf(bytes)));
 
 describe('the word of an end', () => {
   const finishOf = (word: string) => {

@@ -5,35 +5,16 @@ import { DEFAULT_PROFILE } from '../../../../src/core/profile.ts';
 import { textOf } from '../../../../src/upstream/content.ts';
 import { createChatStream } from '../../../../src/wire/upstream/chat/stream.ts';
 import { LEFT_OUT } from '../../../../src/wire/upstream/limits.ts';
-import { recordings } from '../../../support/golden.ts';
-import {
-  classified,
-  type Decoded,
-  decodeReads,
-  isLeftOut,
-  profileOf,
-  splitAt,
-  toLines,
-} from '../support.ts';
+import { bytewise, expectWellFormed, recordedStreams, testRecordedStreams } from '../recorded.ts';
+import { decodeReads, isLeftOut, profileOf } from '../support.ts';
 
-const streams = recordings('upstream', 'sse').map((recording) => {
-  const profile = profileOf(recording.bytes);
-  const decode = (reads: readonly Uint8Array[]): Decoded => decodeReads(reads, undefined, profile);
-  return { ...recording, decode, whole: decode([recording.bytes]) };
+const streams = recordedStreams('upstream', (bytes) => {
+  const profile = profileOf(bytes);
+  return (reads) => decodeReads(reads, undefined, profile);
 });
 const encoder = new TextEncoder();
 
-describe('recorded upstream streams', () => {
-  for (const { title, whole, expectLines } of streams) {
-    test(title, () => expectLines(toLines(whole)));
-  }
-
-  test('no recording lets text of the upstream into a failure', () => {
-    for (const { whole } of streams) {
-      expect(JSON.stringify(classified(whole.failure ?? {}))).not.toContain('SECRET');
-    }
-  });
-});
+testRecordedStreams(streams, { leavesOut: true });
 
 describe('a finish reason that means the end', () => {
   const THINKING = { reasoning_content: 'Hm' };
@@ -63,52 +44,13 @@ describe('a finish reason that means the end', () => {
   });
 });
 
-describe('any split of the bytes gives the same events', () => {
-  for (const { title, bytes, decode, whole } of streams) {
-    if (bytes.length < 4_000) {
-      test(`two reads, at every position: ${title}`, () => {
-        for (let at = 0; at <= bytes.length; at += 1) {
-          expect(decode(splitAt(bytes, [at]))).toEqual(whole);
-        }
-      });
-    }
-    test(`every byte a read of its own: ${title}`, () => {
-      const reads = Array.from(bytes, (_, index) => bytes.subarray(index, index + 1));
-      expect(decode(reads)).toEqual(whole);
-    });
-  }
-
-  test('many reads, at random positions', () => {
-    fc.assert(
-      fc.property(fc.constantFrom(...streams), fc.array(fc.nat()), (stream, positions) => {
-        const cuts = positions.map((position) => position % (stream.bytes.length + 1));
-        expect(stream.decode(splitAt(stream.bytes, cuts))).toEqual(stream.whole);
-      }),
-      { numRuns: 300 },
-    );
-  });
-
-  test('case 74: no replacement character out of split characters', () => {
-    const text = 'é漢😀\u2028';
-    const bytes = encoder.encode(chunk({ content: text }) + chunk({}, 'stop'));
-    const reads = Array.from(bytes, (_, index) => bytes.subarray(index, index + 1));
-    expect(decodeReads(reads).events).toEqual([
-      { kind: 'text-delta', text },
-      { kind: 'finish', reason: 'stop' },
-    ]);
-  });
-
-  test('cases 72 and 73: other line ends give the same events', () => {
-    for (const { bytes, decode, whole } of streams) {
-      const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
-      for (const lineEnd of ['\r\n', '\r']) {
-        const other = encoder.encode(text.replaceAll('\n', lineEnd));
-        expect(decode([other])).toEqual(whole);
-        const reads = Array.from(other, (_, index) => other.subarray(index, index + 1));
-        expect(decode(reads)).toEqual(whole);
-      }
-    }
-  });
+test('case 74: no replacement character out of split characters', () => {
+  const text = 'é漢😀\u2028';
+  const bytes = encoder.encode(chunk({ content: text }) + chunk({}, 'stop'));
+  expect(decodeReads(bytewise(bytes)).events).toEqual([
+    { kind: 'text-delta', text },
+    { kind: 'finish', reason: 'stop' },
+  ]);
 });
 
 /** Behind the first finish reason, in bytes; before it nothing may look like a whole answer. */
@@ -135,23 +77,6 @@ describe('a stream that is cut', () => {
 });
 
 describe('any upstream stream', () => {
-  test('mutated recordings never throw, and events are in order and bounded', () => {
-    fc.assert(
-      fc.property(
-        fc.constantFrom(...streams),
-        fc.array(fc.record({ at: fc.nat(), byte: fc.nat(255) }), { minLength: 1, maxLength: 8 }),
-        fc.nat(),
-        ({ bytes, decode }, changes, cut) => {
-          if (bytes.length === 0) return;
-          const mutated = bytes.slice();
-          for (const { at, byte } of changes) mutated[at % bytes.length] = byte;
-          expectWellFormed(decode(splitAt(mutated, [cut % bytes.length])));
-        },
-      ),
-      { numRuns: 2_000 },
-    );
-  });
-
   test('JSON of any shape never throws', () => {
     const deltaLike = fc.record(
       {
@@ -332,25 +257,4 @@ describe('any upstream stream', () => {
 
 function chunk(delta: object, finish: unknown = null): string {
   return `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
-}
-
-/** The promises of the neutral stream, for any input. */
-function expectWellFormed({ events, failure }: Decoded): void {
-  let started = 0;
-  const ids = new Set<string>();
-  events.forEach((event, position) => {
-    const isLast = position === events.length - 1;
-    if (event.kind === 'finish') expect(isLast && failure === undefined).toBe(true);
-    if (event.kind === 'tool-start') {
-      expect(event.index).toBe(started);
-      expect(event.name).not.toBe('');
-      expect(ids.has(event.id)).toBe(false);
-      ids.add(event.id);
-      started += 1;
-    }
-    if (event.kind === 'tool-delta' && !isLeftOut(event)) {
-      expect(event.index).toBeLessThan(started);
-    }
-  });
-  if (failure === undefined) expect(events.at(-1)?.kind).toBe('finish');
 }

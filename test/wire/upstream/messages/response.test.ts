@@ -6,23 +6,14 @@ import { isFailure } from '../../../../src/core/failure.ts';
 import { Fold } from '../../../../src/core/fold.ts';
 import type { Answer, ThinkingBlock } from '../../../../src/core/generation.ts';
 import { ANSWER_BYTES_MAX } from '../../../../src/wire/upstream/limits.ts';
-import { recordings } from '../../../support/golden.ts';
 import { jsonObjectText } from '../../messages/fixtures.ts';
-import { classified, splitAt } from '../support.ts';
+import { testRecordedBodies } from '../recorded.ts';
+import { splitAt } from '../support.ts';
 import { decodeReads, readMessagesResponse } from './support.ts';
 
-const bodies = recordings('upstream-messages', 'json');
-
-describe('recorded whole answers of Messages upstreams', () => {
-  for (const { title, bytes, expectLines } of bodies) {
-    test(title, () => {
-      const answer = readMessagesResponse(new TextDecoder().decode(bytes));
-      const lines = JSON.stringify(classified(answer), null, 1);
-      expect(lines).not.toContain('SECRET');
-      expectLines(lines.split('\n'));
-    });
-  }
-});
+testRecordedBodies('upstream-messages', (bytes) =>
+  readMessagesResponse(new TextDecoder().decode(bytes)),
+);
 
 type Block =
   | { readonly type: 'text'; readonly text: string }

@@ -4,13 +4,12 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { FailureClass } from '../../../../src/core/failure.ts';
-import type { FinishReason, GenerationEvent } from '../../../../src/core/generation.ts';
+import type { FinishReason } from '../../../../src/core/generation.ts';
 import { LEFT_OUT } from '../../../../src/wire/upstream/limits.ts';
-import { recordings } from '../../../support/golden.ts';
-import { type Decoded, splitAt, toLines } from '../support.ts';
+import { expectWellFormed, recordedStreams, testRecordedStreams } from '../recorded.ts';
+import { type Decoded, isLeftOut } from '../support.ts';
 import { decodeReads } from './support.ts';
 
-const streams = recordings('upstream-messages', 'sse');
 const encoder = new TextEncoder();
 
 const frame = (type: string, members: object = {}): string => {
@@ -29,55 +28,10 @@ const ended = (stop_reason: unknown): string => {
 const said = (text: string): string => delta(0, { type: 'text_delta', text });
 const decode = (text: string): Decoded => decodeReads([encoder.encode(text)]);
 
-describe('recorded streams of Messages upstreams', () => {
-  for (const { title, bytes, expectLines } of streams) {
-    test(title, () => {
-      const lines = toLines(decodeReads([bytes]));
-      expect(lines.join('\n')).not.toContain('SECRET');
-      expectLines(lines);
-    });
-  }
-});
-
-describe('any split of the bytes gives the same events', () => {
-  for (const { title, bytes } of streams) {
-    const whole = decodeReads([bytes]);
-    if (bytes.length < 4_000) {
-      test(`two reads, at every position: ${title}`, () => {
-        for (let at = 0; at <= bytes.length; at += 1) {
-          expect(decodeReads(splitAt(bytes, [at]))).toEqual(whole);
-        }
-      });
-    }
-    test(`every byte a read of its own: ${title}`, () => {
-      const reads = Array.from(bytes, (_, index) => bytes.subarray(index, index + 1));
-      expect(decodeReads(reads)).toEqual(whole);
-    });
-  }
-
-  test('many reads, at random positions', () => {
-    fc.assert(
-      fc.property(fc.constantFrom(...streams), fc.array(fc.nat()), ({ bytes }, positions) => {
-        const cuts = positions.map((position) => position % (bytes.length + 1));
-        expect(decodeReads(splitAt(bytes, cuts))).toEqual(decodeReads([bytes]));
-      }),
-      { numRuns: 300 },
-    );
-  });
-
-  test('cases 72 and 73: other line ends give the same events', () => {
-    for (const { bytes } of streams) {
-      const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
-      const whole = decodeReads([bytes]);
-      for (const lineEnd of ['\r\n', '\r']) {
-        const other = encoder.encode(text.replaceAll('\n', lineEnd));
-        expect(decodeReads([other])).toEqual(whole);
-        const reads = Array.from(other, (_, index) => other.subarray(index, index + 1));
-        expect(decodeReads(reads)).toEqual(whole);
-      }
-    }
-  });
-});
+testRecordedStreams(
+  recordedStreams('upstream-messages', () => decodeReads),
+  { leavesOut: false },
+);
 
 describe('what ends an answer', () => {
   const reasons: [word: unknown, reason: FinishReason][] = [
@@ -137,23 +91,6 @@ describe('what ends an answer', () => {
 });
 
 describe('any Messages upstream stream', () => {
-  test('mutated recordings never throw, and events are in order and bounded', () => {
-    fc.assert(
-      fc.property(
-        fc.constantFrom(...streams),
-        fc.array(fc.record({ at: fc.nat(), byte: fc.nat(255) }), { minLength: 1, maxLength: 8 }),
-        fc.nat(),
-        ({ bytes }, changes, cut) => {
-          if (bytes.length === 0) return;
-          const mutated = bytes.slice();
-          for (const { at, byte } of changes) mutated[at % bytes.length] = byte;
-          expectWellFormed(decodeReads(splitAt(mutated, [cut % bytes.length])));
-        },
-      ),
-      { numRuns: 2_000 },
-    );
-  });
-
   test('JSON of any shape never throws', () => {
     const index = fc.oneof(fc.integer({ min: -1, max: 3 }), fc.jsonValue());
     const word = (...words: string[]) => fc.oneof(fc.constantFrom(...words), fc.jsonValue());
@@ -205,7 +142,9 @@ describe('any Messages upstream stream', () => {
     fc.assert(
       fc.property(fc.array(event), fc.constantFrom('', ended('end_turn')), (events, end) => {
         const text = events.map((value) => `data: ${JSON.stringify(value)}\n\n`).join('');
-        expectWellFormed(decode(text + end));
+        const decoded = decode(text + end);
+        expectWellFormed(decoded);
+        expect(decoded.events.some(isLeftOut)).toBe(false);
       }),
       { numRuns: 2_000 },
     );
@@ -326,22 +265,3 @@ describe('any Messages upstream stream', () => {
     });
   });
 });
-
-/** The promises of the neutral stream, for any input. */
-function expectWellFormed({ events, failure }: Decoded): void {
-  let started = 0;
-  const ids = new Set<string>();
-  events.forEach((event: GenerationEvent, position) => {
-    const isLast = position === events.length - 1;
-    if (event.kind === 'finish') expect(isLast && failure === undefined).toBe(true);
-    if (event.kind === 'tool-start') {
-      expect(event.index).toBe(started);
-      expect(event.name).not.toBe('');
-      expect(ids.has(event.id)).toBe(false);
-      ids.add(event.id);
-      started += 1;
-    }
-    if (event.kind === 'tool-delta') expect(event.index).toBeLessThan(started);
-  });
-  if (failure === undefined) expect(events.at(-1)?.kind).toBe('finish');
-}

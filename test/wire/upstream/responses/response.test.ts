@@ -1,12 +1,12 @@
 // Whole Responses answers, and the laws that a streamed answer folds to the same result and that
 // the next request gives back what the server said.
 
-import { describe, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { isFailure } from '../../../../src/core/failure.ts';
 import { Fold } from '../../../../src/core/fold.ts';
-import { recordings } from '../../../support/golden.ts';
-import { classified, splitAt } from '../support.ts';
+import { testRecordedBodies } from '../recorded.ts';
+import { splitAt } from '../support.ts';
 import {
   assistant,
   bodyOf,
@@ -20,16 +20,7 @@ import {
   user,
 } from './support.ts';
 
-describe('recorded whole answers of Responses upstreams', () => {
-  for (const { title, bytes, expectLines } of recordings('upstream-responses', 'json')) {
-    test(title, () => {
-      const answer = readResponse(new TextDecoder().decode(bytes));
-      const lines = JSON.stringify(classified(answer), null, 1);
-      expect(lines).not.toContain('SECRET');
-      expectLines(lines.split('\n'));
-    });
-  }
-});
+testRecordedBodies('upstream-responses', (bytes) => readResponse(new TextDecoder().decode(bytes)));
 
 const words = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
 const item: fc.Arbitrary<OutputItem> = fc.oneof(

@@ -7,23 +7,16 @@ import { Fold } from '../../../../src/core/fold.ts';
 import type { GenerationEvent } from '../../../../src/core/generation.ts';
 import { LEFT_OUT, OPEN_BLOCKS_MAX, TOOL_CALLS_MAX } from '../../../../src/wire/upstream/limits.ts';
 import { recordings } from '../../../support/golden.ts';
-import { type Decoded, splitAt, toLines } from '../support.ts';
+import { expectWellFormed, recordedStreams, testRecordedStreams } from '../recorded.ts';
+import type { Decoded } from '../support.ts';
 import { decodeReads, frame, readResponse, USAGE } from './support.ts';
 
-const streams = recordings('upstream-responses', 'sse');
+const streams = recordedStreams('upstream-responses', () => (reads) => decodeReads(reads));
 const encoder = new TextEncoder();
 const decode = (text: string): Decoded => decodeReads([encoder.encode(text)]);
 const ended = frame('response.completed', { response: { usage: USAGE } });
 
-describe('recorded streams of Responses upstreams', () => {
-  for (const { title, bytes, expectLines } of streams) {
-    test(title, () => {
-      const lines = toLines(decodeReads([bytes]));
-      expect(lines.join('\n')).not.toContain('SECRET');
-      expectLines(lines);
-    });
-  }
-});
+testRecordedStreams(streams, { leavesOut: false });
 
 describe('a stream and a whole answer of one name give the same answer', () => {
   const bodies = new Map(recordings('upstream-responses', 'json').map((one) => [one.title, one]));
@@ -38,33 +31,6 @@ describe('a stream and a whole answer of one name give the same answer', () => {
       expect(failure ?? fold.answer()).toEqual(whole);
     });
   }
-});
-
-describe('any split of the bytes gives the same events', () => {
-  for (const { title, bytes } of streams) {
-    const whole = decodeReads([bytes]);
-    if (bytes.length < 3_000) {
-      test(`two reads, at every position: ${title}`, () => {
-        for (let at = 0; at <= bytes.length; at += 1) {
-          expect(decodeReads(splitAt(bytes, [at]))).toEqual(whole);
-        }
-      });
-    }
-    test(`every byte a read of its own: ${title}`, () => {
-      const reads = Array.from(bytes, (_, index) => bytes.subarray(index, index + 1));
-      expect(decodeReads(reads)).toEqual(whole);
-    });
-  }
-
-  test('other line ends give the same events', () => {
-    for (const { bytes } of streams) {
-      const text = new TextDecoder().decode(bytes);
-      for (const lineEnd of ['\r\n', '\r']) {
-        const other = encoder.encode(text.replaceAll('\n', lineEnd));
-        expect(decodeReads([other])).toEqual(decodeReads([bytes]));
-      }
-    }
-  });
 });
 
 describe('any Responses upstream stream', () => {
@@ -96,17 +62,7 @@ describe('any Responses upstream stream', () => {
   test('never throws, and gives events of the contract', () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 12 }), (frames) => {
-        const { events, failure } = decode(frames.join('') + ended);
-        const finishes = events.filter(({ kind }) => kind === 'finish');
-        expect(finishes.length).toBe(failure === undefined ? 1 : 0);
-        if (failure === undefined) expect(events.at(-1)?.kind).toBe('finish');
-        let started = 0;
-        for (const one of events) {
-          if (one.kind === 'tool-start') expect(one.index).toBe(started++);
-          if (one.kind === 'tool-delta' && one.index !== LEFT_OUT) {
-            expect(one.index).toBeLessThan(started);
-          }
-        }
+        expectWellFormed(decode(frames.join('') + ended));
       }),
       { numRuns: 500 },
     );
