@@ -31,7 +31,7 @@ let account: TestAccount;
 let hastyAccount: TestAccount;
 
 beforeAll(async () => {
-  const names = [...ANSWERS.map(({ model }) => model), 'plain', 'status-503', 'cut'];
+  const names = [...ANSWERS.map(({ model }) => model), 'plain', 'status-503', ...BREAKING];
   rig = await startWireRig([...names, 'insufficient-late'], {
     'status-503': { fallbacks: ['ok'], price: { input: '9', cached_input: '9', output: '9' } },
   });
@@ -39,6 +39,9 @@ beforeAll(async () => {
 });
 
 afterAll(() => rig.close());
+
+/** After the whole text. */
+const BREAKING = ['cut', 'reset', 'cut-connection', 'error-in-stream'];
 
 const SAYS_HELLO: Said = { parts: [HELLO_PART], finish: 'stop' };
 
@@ -224,14 +227,17 @@ describeInBothFormats('an answer', (format) => {
     expect(dataOf(streamed.events)).toEqual(stream('status-503', SAYS_HELLO, { fallback: true }));
   });
 
-  const breaking = format === 'chat' ? ['cut'] : ['cut', 'insufficient-late'];
+  /** The opening of the answer, of a block where there are some, and three pieces. */
+  const TEXT_EVENTS = format === 'chat' ? 4 : 5;
+  const breaking = format === 'chat' ? BREAKING : [...BREAKING, 'insufficient-late'];
   test.each(breaking)('that breaks ends with an error event and its bill: %s', async (model) => {
     const { events, headers } = await generateStream(account, format, model);
     const seen = dataOf(events);
+    expect(seen.slice(0, TEXT_EVENTS)).toEqual(stream(model, SAYS_HELLO).slice(0, TEXT_EVENTS));
     expect(seen.at(format === 'chat' ? -2 : -1)).toEqual(
       SHAPES[format].refusal({
         type: 'overloaded_error',
-        message: expect.any(String),
+        message: expect.stringMatching(/^The model stopped before its answer was complete\./),
         code: 'provider_unavailable',
         request_id: headers.get('request-id'),
         svc_tokens_debited: expect.stringMatching(/^[1-9]\d*(\.\d+)?$/),

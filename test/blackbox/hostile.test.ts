@@ -607,91 +607,33 @@ describe('the same field twice', () => {
 });
 
 describe('odd values', () => {
-  type Row = readonly [fields: string, param: string];
-  const BOTH: readonly Row[] = [
-    ...[
-      '1e400',
-      '-0',
-      '9007199254740993',
-      '1e-7',
-      '1.5',
-      '-1',
-      '"100"',
-      '[1]',
-      '9'.repeat(1_000),
-    ].map((value): Row => [`"max_tokens": ${value}`, 'max_tokens']),
-    ...['-0.01', '2.01', '"1"', '1e999', 'true'].map(
-      (value): Row => [`"temperature": ${value}`, 'temperature'],
+  /** Numbers that JSON.stringify would not write, and values that a refusal must not repeat. */
+  const ROWS: readonly (readonly [fields: string, param: string])[] = [
+    ...['1e400', '-0', '9007199254740993', '1e-7', '9'.repeat(1_000)].map(
+      (value) => [`"max_tokens": ${value}`, 'max_tokens'] as const,
     ),
-    ...['0', '1.0001', '-1', '{}'].map((value): Row => [`"top_p": ${value}`, 'top_p']),
-    ...['"true"', '1', '[]'].map((value): Row => [`"stream": ${value}`, 'stream']),
-    ['"messages": []', 'messages'],
-    ['"messages": null', 'messages'],
+    ['"temperature": 1e999', 'temperature'],
     [`"messages": "${CANARY}"`, 'messages'],
     [`"messages": [["${CANARY}"]]`, 'messages[0]'],
-    ['"messages": [null]', 'messages[0]'],
     [`"messages": [{"role": "${CANARY}", "content": "x"}]`, 'messages[0].role'],
-    ['"messages": [{"role": "user", "content": 5}]', 'messages[0].content'],
     [`"messages": [${'{"role":"user","content":"x"},'.repeat(200)}{}]`, 'messages'],
-    ['"model": ""', 'model'],
-    ['"model": 5', 'model'],
-    ['"model": null', 'model'],
     ['"Model": "ok", "model": {}', 'model'],
-    ['"tools": "x"', 'tools'],
-    ['"tools": [null]', 'tools[0]'],
-  ];
-  const CHAT_ONLY: readonly Row[] = [
-    ...['0', '2', '1.5', '"1"', '18446744073686646784'].map((value): Row => [`"n": ${value}`, 'n']),
-    ['"user": "a\\u0000b"', 'user'],
-    [`"user": "${'u'.repeat(257)}"`, 'user'],
-    ['"frequency_penalty": 2.01', 'frequency_penalty'],
-    ['"presence_penalty": -2.01', 'presence_penalty'],
-    [`"stop": [${Array(17).fill('"x"').join()}]`, 'stop'],
-    ['"stream_options": {"include_usage": "false"}', 'stream_options.include_usage'],
-    ['"response_format": {"type": "xml"}', 'response_format.type'],
-    [`"reasoning_effort": "${CANARY}"`, 'reasoning_effort'],
-    ['"max_tokens": 5, "max_completion_tokens": 0', 'max_completion_tokens'],
-    [
-      `"tools": [{"type": "function", "function": {"name": "a\\r\\nx-evil: 1"}}]`,
-      'tools[0].function.name',
-    ],
-    [
-      '"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "file:///etc/passwd"}}]}]',
-      'messages[0].content[0].image_url.url',
-    ],
-    ['"messages": [{"role": "tool", "content": "x"}]', 'messages[0].tool_call_id'],
-  ];
-  const MESSAGES_ONLY: readonly Row[] = [
-    ['"max_tokens": null', 'max_tokens'],
-    ['"metadata": {"user_id": "a\\u0000b"}', 'metadata.user_id'],
-    ['"temperature": 1.01', 'temperature'],
-    ['"system": 5', 'system'],
-    [`"stop_sequences": [${Array(17).fill('"x"').join()}]`, 'stop_sequences'],
-    ['"thinking": {"type": "enabled", "budget_tokens": "-1"}', 'thinking.budget_tokens'],
-    ['"tools": [{"name": "x"}]', 'tools[0].input_schema'],
-    ['"messages": [{"role": "tool", "content": "x"}]', 'messages[0].role'],
-    [
-      '"messages": [{"role": "user", "content": [{"type": "text", "text": 5}]}]',
-      'messages[0].content[0].text',
-    ],
-  ];
-  const ROWS = [
-    ...BOTH.flatMap(([fields, param]) => FORMATS.map((format) => [format, param, fields] as const)),
-    ...CHAT_ONLY.map(([fields, param]) => ['chat', param, fields] as const),
-    ...MESSAGES_ONLY.map(([fields, param]) => ['messages', param, fields] as const),
   ];
 
-  test('each is refused by its own field, without a word of the value', async () => {
-    for (const [format, param, fields] of ROWS) {
-      const answer = await send(refused, PATHS[format], written(format, fields));
-      const error = answer.json['error'] as { readonly param?: string } | undefined;
-      expect({ fields, param: error?.param }).toEqual({ fields, param });
-      expectRefusal(answer, format, 'invalid_request', {
-        param,
-        message: new RegExp(`^${RegExp.escape(param)}: `),
-      });
-    }
-  });
+  test.each(FORMATS)(
+    'each is refused by its own field, without a word of it: %s',
+    async (format) => {
+      for (const [fields, param] of ROWS) {
+        const answer = await send(refused, PATHS[format], written(format, fields));
+        const error = answer.json['error'] as { readonly param?: string } | undefined;
+        expect({ fields, param: error?.param }).toEqual({ fields, param });
+        expectRefusal(answer, format, 'invalid_request', {
+          param,
+          message: new RegExp(`^${RegExp.escape(param)}: `),
+        });
+      }
+    },
+  );
 
   const SERVED: readonly string[] = [
     '"max_tokens": 1E1',
