@@ -231,29 +231,6 @@ describe('an accepted chat body', () => {
   });
 });
 
-test('every schema of a tool is one of an object with properties, and otherwise as it was', () => {
-  const given = fc.record(
-    {
-      type: fc.constantFrom('object', 'string', null, ['object', 'null']),
-      properties: fc.constantFrom(null, {}, { a: { type: 'string' } }, []),
-      additionalProperties: fc.boolean(),
-      anyOf: fc.constant([{ required: ['a'] }]),
-    },
-    { requiredKeys: [] },
-  );
-  fc.assert(
-    fc.property(given, (schema) => {
-      const [read] = parse(body({ tools: [tool('f', { parameters: schema })] })).tools;
-      const { type, properties, ...rest } = read?.parameters ?? {};
-      expect(type).toBe('object');
-      const own = schema.properties ?? {};
-      expect(properties).toEqual(Array.isArray(own) ? {} : own);
-      const { type: _, properties: __, ...others } = schema;
-      expect(rest).toEqual(others);
-    }),
-  );
-});
-
 describe('an accepted custom tool', () => {
   const PARAMETERS = {
     type: 'object',

@@ -109,29 +109,6 @@ test('every field has its meaning', () => {
   });
 });
 
-test('every schema of a tool is one of an object with properties, and otherwise as it was', () => {
-  const given = fc.record(
-    {
-      type: fc.constantFrom('object', 'string', null, ['object', 'null']),
-      properties: fc.constantFrom(null, {}, { a: { type: 'string' } }, []),
-      additionalProperties: fc.boolean(),
-      anyOf: fc.constant([{ required: ['a'] }]),
-    },
-    { requiredKeys: [] },
-  );
-  fc.assert(
-    fc.property(given, (schema) => {
-      const [read] = parse(body({ tools: [tool('f', { input_schema: schema })] })).tools;
-      const { type, properties, ...rest } = read?.parameters ?? {};
-      expect(type).toBe('object');
-      const own = schema.properties ?? {};
-      expect(properties).toEqual(Array.isArray(own) ? {} : own);
-      const { type: _, properties: __, ...others } = schema;
-      expect(rest).toEqual(others);
-    }),
-  );
-});
-
 describe('accepted is', () => {
   const nulls = Object.fromEntries(
     ['system', 'temperature', 'top_p', 'stop_sequences', 'stream', 'tools', 'tool_choice']

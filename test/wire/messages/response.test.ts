@@ -1,8 +1,7 @@
-// Whole answers and errors in the Messages format, compared as whole objects.
+// Whole answers in the Messages format, compared as whole objects.
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { ERRORS, type ErrorCode, GatewayError, invalidRequest } from '../../../src/core/error.ts';
 import type { Answer, FinishReason, Outcome, ToolCall } from '../../../src/core/generation.ts';
 import { messagesFormat } from '../../../src/wire/messages/format.ts';
 import { HEAD, jsonObjectText, RECEIPT, SIGNATURE, USAGE_JSON } from './fixtures.ts';
@@ -113,33 +112,5 @@ describe('the stop reason', () => {
   ])('of %s with %s, %s, is %s', (finish, calls, outcome, reason) => {
     const toolCalls = CALLS[calls];
     expect(respond({ finish, toolCalls }, HEAD, outcome)).toMatchObject({ stop_reason: reason });
-  });
-});
-
-describe('an error', () => {
-  test.each(Object.keys(ERRORS) as ErrorCode[])('with the code %s', (code) => {
-    expect(JSON.parse(messagesFormat.error(new GatewayError(code), 'req_1'))).toEqual({
-      type: 'error',
-      error: {
-        type: ERRORS[code].type,
-        message: ERRORS[code].text,
-        code,
-        request_id: 'req_1',
-      },
-    });
-  });
-
-  test('names the field that is wrong', () => {
-    const error = invalidRequest('messages[3].content', 'is required');
-    expect(JSON.parse(messagesFormat.error(error, 'req_1'))).toEqual({
-      type: 'error',
-      error: {
-        type: 'invalid_request_error',
-        message: 'messages[3].content: is required',
-        code: 'invalid_request',
-        request_id: 'req_1',
-        param: 'messages[3].content',
-      },
-    });
   });
 });
