@@ -14,7 +14,7 @@ import { type Exchange, startUpstream, type Upstream, waitUntil } from '../suppo
 
 const SECRET = 'a secret of thirty-two characters';
 const UNIQUE_ID = 'call_00_Xk2Lq8Zp0aVbT3mNwR5yQ1';
-const MODELS = ['reasoning-and-tool', 'unique-id', 'tool'];
+const MODELS = ['reasoning-and-tool', 'unique-id'];
 
 /** Thinking as a vendor signs it: in two blocks, one of which is encrypted. */
 const SIGNED = [
@@ -162,17 +162,6 @@ describe('a client that lost the thinking of a tool turn', () => {
     expect(await left([{ type: 'thinking', thinking: 'Mine.', signature: 'EqQB' }])).toBe('Mine.');
   });
 
-  test('its own text wins, because it may be edited', async () => {
-    await first('Edited');
-    expect(await restored('Edited', { reasoning: 'Mine.' })).toBe('Mine.');
-  });
-
-  test('an id that is random is enough, where the history was shortened', async () => {
-    await first('A long story', { model: 'unique-id' });
-    const more = { model: 'unique-id', id: UNIQUE_ID, input: '{"city":"Paris","days":1}' };
-    expect(await restored('A summary', more)).toBe(REASONING);
-  });
-
   test('count_tokens counts what will be put back', async () => {
     const words = 'Count';
     const format = 'messages';
@@ -205,20 +194,6 @@ describe('nothing is put back', () => {
     await first('I am Ann.');
     expect(await restored('I am Bob.')).toBeUndefined();
     expect(await restored('I am Ann.', { input: '{"city":"Rome"}' })).toBeUndefined();
-  });
-
-  test('where thinking is turned off, in either format', async () => {
-    await first('Off');
-    expect(await restored('Off', { more: { reasoning_effort: 'none' } })).toBeUndefined();
-    expect(await restored('Off', { more: { thinking: { type: 'disabled' } } })).toBeUndefined();
-    const messages = { format: 'messages', more: { thinking: { type: 'disabled' } } } as const;
-    expect(await restored('Off', messages)).toBeUndefined();
-    expect(await restored('Off')).toBe(REASONING);
-  });
-
-  test('where there was no thinking', async () => {
-    await first('None', { model: 'tool' });
-    expect(await restored('None', { model: 'tool' })).toBeUndefined();
   });
 });
 

@@ -5,6 +5,8 @@ import Anthropic from '@anthropic-ai/sdk';
 import Anthropic0_60 from 'anthropic-0.60';
 import Anthropic0_137 from 'anthropic-0.137';
 import { HELLO, REASONING } from '../support/behaviours.ts';
+import { messagesShape } from '../support/formats/messages.ts';
+import { answerOf } from '../support/formats/shape.ts';
 import { testLibraries } from './contract.ts';
 import {
   CITY_SCHEMA,
@@ -260,26 +262,8 @@ describe.each(LINES.map((facts) => [facts.name, facts] as const))('%s', (_name, 
     const { data, request_id: requestId } = await connect()
       .messages.create(request('reasoning-and-tool'))
       .withResponse();
-    expect(data as unknown).toEqual({
-      id: expect.stringMatching(/^msg_\w+$/),
-      type: 'message',
-      role: 'assistant',
-      model: 'reasoning-and-tool',
-      content: [
-        { type: 'thinking', thinking: REASONING, signature: expect.stringMatching(/./) },
-        { type: 'tool_use', id: 'call_1', name: 'get_weather', input: { city: 'Paris' } },
-      ],
-      stop_reason: 'tool_use',
-      stop_sequence: null,
-      usage: {
-        input_tokens: 6,
-        cache_creation_input_tokens: 0,
-        cache_read_input_tokens: 4,
-        output_tokens: 5,
-        svc_tokens_debited: '16.4',
-        svc_cost_usd: '0.0000164',
-      },
-    });
+    const whole = messagesShape.whole('reasoning-and-tool', answerOf('reasoning-and-tool'));
+    expect(data as unknown).toEqual(whole);
     expect(requestId).toStartWith('req_');
   });
 

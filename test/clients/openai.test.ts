@@ -5,7 +5,8 @@ import OpenAI from 'openai';
 import OpenAI4 from 'openai-4';
 import OpenAI5 from 'openai-5';
 import OpenAI6 from 'openai-6';
-import { REASONING } from '../support/behaviours.ts';
+import { chatShape } from '../support/formats/chat.ts';
+import { answerOf } from '../support/formats/shape.ts';
 import { testLibraries } from './contract.ts';
 import {
   CITY_SCHEMA,
@@ -225,44 +226,8 @@ describe.each(MAJORS.map((facts) => [facts.name, facts] as const))('%s', (_name,
     const { data, request_id: requestId } = await connect()
       .chat.completions.create({ model: 'reasoning-and-tool', messages: [user()] })
       .withResponse();
-    expect(data as unknown).toEqual({
-      id: expect.stringMatching(/^chatcmpl-\w+$/),
-      object: 'chat.completion',
-      created: expect.any(Number),
-      model: 'reasoning-and-tool',
-      choices: [
-        {
-          index: 0,
-          message: {
-            role: 'assistant',
-            content: null,
-            refusal: null,
-            reasoning_content: REASONING,
-            tool_calls: [
-              {
-                id: 'call_1',
-                type: 'function',
-                function: { name: 'get_weather', arguments: '{"city":"Paris"}' },
-              },
-            ],
-          },
-          logprobs: null,
-          finish_reason: 'tool_calls',
-        },
-      ],
-      usage: {
-        prompt_tokens: 10,
-        completion_tokens: 5,
-        total_tokens: 15,
-        prompt_tokens_details: { cached_tokens: 4 },
-        completion_tokens_details: { reasoning_tokens: 0 },
-        prompt_cache_hit_tokens: 4,
-        prompt_cache_miss_tokens: 6,
-        svc_tokens_debited: '16.4',
-        svc_cost_usd: '0.0000164',
-      },
-      system_fingerprint: 'fp_tollgate',
-    });
+    const whole = chatShape.whole('reasoning-and-tool', answerOf('reasoning-and-tool'));
+    expect(data as unknown).toEqual(whole);
     expect(requestId).toStartWith('req_');
   });
 

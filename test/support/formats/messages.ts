@@ -1,8 +1,8 @@
 // Requests and answers of the Messages format.
 
 import { expect } from 'bun:test';
-import { REASONING } from '../../support/behaviours.ts';
-import { messageStart } from '../../support/message-start.ts';
+import { REASONING } from '../behaviours.ts';
+import { messageStart } from '../message-start.ts';
 import { BILL, type Fields, type Part, type Said, type Shape, streamedBill } from './shape.ts';
 
 const ID = expect.stringMatching(/^msg_\w{24}$/);

@@ -74,3 +74,11 @@ export function streamedBill(fallback = false): Fields {
     svc_outcome: 'completed',
   };
 }
+
+/** What a model of `ANSWERS` says. */
+export function answerOf(slug: string): Said {
+  const found = ANSWERS.find(({ model }) => model === slug);
+  if (found === undefined) throw new Error(`there is no answer of ${slug}`);
+  const { model: _, ...said } = found;
+  return said;
+}

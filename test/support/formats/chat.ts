@@ -1,7 +1,7 @@
 // Requests and answers of the chat completions format.
 
 import { expect } from 'bun:test';
-import { REASONING } from '../../support/behaviours.ts';
+import { REASONING } from '../behaviours.ts';
 import { BILL, type Fields, type Part, type Said, type Shape, streamedBill } from './shape.ts';
 
 const ID = expect.stringMatching(/^chatcmpl-\w{24}$/);
