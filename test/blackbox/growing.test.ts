@@ -4,16 +4,16 @@
 
 import type { Database } from 'bun:sqlite';
 import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { ask as askFor } from '../support/answered.ts';
 import { type Behaviour, play, sendWhole, streamHead } from '../support/behaviours.ts';
 import { catalogFor } from '../support/catalog.ts';
 import {
   type Caller,
   FORMATS,
   type Format,
-  generate,
-  generateStream,
   get,
   openStream,
+  PATHS,
   post,
   requestBody,
 } from '../support/client.ts';
@@ -138,7 +138,7 @@ function moneyFor(outputTokens: number): Promise<TestAccount> {
   return account(prompt + 2 * outputTokens);
 }
 
-type AnswerContent = {
+type Ended = {
   readonly status: number;
   readonly requestId: string;
   /** How many tokens were delivered. */
@@ -159,42 +159,18 @@ async function ask(
   stream: boolean,
   model: string,
   more: Json = MUCH,
-): Promise<AnswerContent> {
-  const { status, headers, text, usage, reason, last } = stream
-    ? await streamed(of, format, model, more)
-    : await whole(of, format, model, more);
+): Promise<Ended> {
+  const { status, headers, said, usage, last } = await askFor(of, format, stream, model, more);
   return {
     status,
     requestId: headers.get('x-request-id') ?? '',
-    delivered: text.split(' a').length - 1,
-    reason,
+    delivered: JSON.stringify(said).split(' a').length - 1,
+    reason: said.reason,
     output: usage['completion_tokens'] ?? usage['output_tokens'],
     debited: usage['svc_tokens_debited'],
     balance: headers.get('x-svc-balance') ?? last['svc_balance_tokens'],
     outcome: last['svc_outcome'],
   };
-}
-
-async function whole(of: Caller, format: Format, model: string, more: Json) {
-  const { status, headers, json } = await generate(of, format, model, more);
-  const [choice] = (json['choices'] ?? []) as Json[];
-  const reason = choice?.['finish_reason'] ?? json['stop_reason'];
-  const content = choice?.['message'] ?? json['content'] ?? '';
-  const usage = (json['usage'] ?? {}) as Json;
-  return { status, headers, text: JSON.stringify(content), usage, reason, last: {} as Json };
-}
-
-async function streamed(of: Caller, format: Format, model: string, more: Json) {
-  const { status, headers, events } = await generateStream(of, format, model, more);
-  const all = events.flatMap(({ json }) => (json === undefined ? [] : [json as Json]));
-  const usage = (all.map((json) => json['usage']).findLast(Boolean) ?? {}) as Json;
-  const reasons = all.map((json) => {
-    const [choice] = (json['choices'] ?? []) as Json[];
-    return choice?.['finish_reason'] ?? (json['delta'] as Json | undefined)?.['stop_reason'];
-  });
-  const text = events.map((event) => event.data).join('\n');
-  const last = (format === 'chat' ? all.at(-1) : usage) ?? {};
-  return { status, headers, text, usage, reason: reasons.findLast(Boolean), last };
 }
 
 const LENGTH = { chat: 'length', messages: 'max_tokens' } as const;
@@ -405,9 +381,10 @@ describe.skipIf(Bun.which('prlimit') === null)('a ledger that cannot buy the nex
       await using own = await startGateway({ catalog, environment, prefix });
       const payer = await own.createAccount({ plan: 'business', credit: 100_000 });
       gates = [];
-      const answering = stream
-        ? streamed(payer, format, 'gated', MUCH)
-        : whole(payer, format, 'gated', MUCH);
+      const body = requestBody(format, 'gated', { ...MUCH, stream });
+      const answering = post(payer, PATHS[format], body).then(async (response) => {
+        return { status: response.status, text: await response.text() };
+      });
       await waitUntil(() => gates.length === 1);
       limitFiles(own.pid, '1');
       gates[0]?.();

@@ -7,13 +7,13 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { ErrorCode } from '../../src/core/error.ts';
+import { ask } from '../support/answered.ts';
 import { type Behaviour, HELLO, play, streamHead } from '../support/behaviours.ts';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
 import {
   FORMATS,
   type Format,
   generate,
-  generateStream,
   get,
   type JsonAnswer,
   PATHS,
@@ -25,7 +25,6 @@ import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../sup
 import { openConnection, requestHead, wholeRequest } from '../support/raw.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { streamFrames, USAGE } from '../support/render.ts';
-import type { SseEvent } from '../support/sse.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
 const UNICODE = 'Grüße: 😀 ' + '日本語 €\u2028 e\u0301 👩‍👩‍👧 end';
@@ -103,10 +102,8 @@ beforeAll(async () => {
   account = await gateway.createAccount({ plan: 'large', credit: 1_000_000_000 });
   silent = Promise.all(
     FORMATS.flatMap((format) => [
-      generateStream(account, format, 'silent-middle').then(({ events }) => textOf(format, events)),
-      generate(account, format, 'slow-first-byte-10500').then(({ json }) =>
-        wholeText(format, json),
-      ),
+      textOf(format, true, 'silent-middle'),
+      textOf(format, false, 'slow-first-byte-10500'),
     ]),
   );
   silent.catch(() => {});
@@ -114,20 +111,8 @@ beforeAll(async () => {
 
 closeAtEnd(() => [upstream, gateway]);
 
-/** The text that a client of the format puts together from a stream. */
-function textOf(format: Format, events: readonly SseEvent[]): string {
-  return events
-    .map(({ json }) => {
-      if (format === 'messages') return (json?.['delta'] as { text?: string } | undefined)?.text;
-      const choices = json?.['choices'] as { delta: { content?: string } }[] | undefined;
-      return choices?.[0]?.delta.content;
-    })
-    .join('');
-}
-
-function wholeText(format: Format, json: Record<string, unknown>): unknown {
-  if (format === 'messages') return (json['content'] as { text: string }[])[0]?.text;
-  return (json['choices'] as { message: { content: string } }[])[0]?.message.content;
+async function textOf(format: Format, stream: boolean, model: string): Promise<string> {
+  return (await ask(account, format, stream, model)).said.text;
 }
 
 async function inFlight(caller: TestAccount): Promise<unknown> {
@@ -148,41 +133,6 @@ async function requestsUsed(caller: TestAccount): Promise<number> {
   const usage = json['usage'] as { readonly requests_this_minute: { readonly used: number } };
   return usage.requests_this_minute.used;
 }
-
-describe('a client that leaves', () => {
-  type Row = readonly [model: string, stream: boolean];
-  const ROWS: readonly Row[] = [
-    ['stall', true],
-    ['stall-before', true],
-    ['stall-after-head', true],
-    ['slow-first-byte-30000', false],
-    ['stall', false],
-  ];
-  const CASES = ROWS.flatMap(([model, stream]) =>
-    FORMATS.map((format) => [format, model, stream] as const),
-  );
-
-  test.each(CASES)(
-    '%s, %s, stream %p: the upstream sees the abort, and nothing is left',
-    async (format, model, stream) => {
-      const caller = await gateway.createAccount({ plan: 'large' });
-      const before = { requests: upstream.requests.length, aborted: upstream.aborted() };
-      const leave = new AbortController();
-      const answer = post(caller, PATHS[format], requestBody(format, model, { stream }), {
-        signal: leave.signal,
-      })
-        .then((response) => response.text())
-        .catch(() => 'left');
-      await upstream.waitFor(({ requests }) => requests.length > before.requests);
-      // Where content comes before the silence, the client leaves in the middle of it.
-      if (model === 'stall') await Bun.sleep(100);
-      leave.abort();
-      await upstream.waitFor(({ aborted }) => aborted() > before.aborted);
-      await answer;
-      await waitUntil(() => nothingLeft(caller));
-    },
-  );
-});
 
 test('connections that are reset right after their request leave nothing behind', async () => {
   const caller = await gateway.createAccount({ plan: 'large' });
@@ -209,10 +159,8 @@ test('connections that are reset right after their request leave nothing behind'
 
 describe('bytes of a stream', () => {
   test.each(FORMATS)('%s: characters that arrive in pieces leave whole', async (format) => {
-    const streamed = await generateStream(account, format, 'unicode-bytewise');
-    expect(textOf(format, streamed.events)).toBe(UNICODE);
-    const whole = await generate(account, format, 'unicode-whole');
-    expect(wholeText(format, whole.json)).toBe(UNICODE);
+    expect(await textOf(format, true, 'unicode-bytewise')).toBe(UNICODE);
+    expect(await textOf(format, false, 'unicode-whole')).toBe(UNICODE);
   });
 
   test.each(FORMATS)('%s: a stream has one framing and the headers of a stream', async (format) => {

@@ -2,13 +2,13 @@
 // the first of all begins; the customer pays for what was delivered.
 
 import { beforeAll, describe, expect, test } from 'bun:test';
+import { ask as askFor } from '../support/answered.ts';
 import { type Behaviour, play, sendWhole, streamHead } from '../support/behaviours.ts';
 import { type Books, openBooks } from '../support/books.ts';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
-import { FORMATS, type Format, generate, generateStream } from '../support/client.ts';
+import { FORMATS, type Format } from '../support/client.ts';
 import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { type Piece, type Script, streamFrames, wholeBody } from '../support/render.ts';
-import type { SseEvent } from '../support/sse.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -72,61 +72,12 @@ beforeAll(async () => {
 
 closeAtEnd(() => [upstream, gateway, books]);
 
-type Reported = {
-  readonly requestId: string | null;
-  readonly text: unknown;
-  readonly finish: unknown;
-  /** Messages only. */
-  readonly sequence: unknown;
-  readonly usage: Json;
-};
-
-/** The same facts of a whole answer and of a stream, in either format. */
-async function ask(
-  format: Format,
-  model: string,
-  stream: boolean,
-  stops: unknown,
-): Promise<Reported> {
+/** What an answer with these stop sequences says, and what the client pays for it. */
+async function ask(format: Format, model: string, stream: boolean, stops: unknown) {
   const more = format === 'chat' ? { stop: stops } : { stop_sequences: stops };
-  if (stream) {
-    const { headers, events } = await generateStream(account, format, model, more);
-    return { requestId: headers.get('x-request-id'), ...readStream(format, events) };
-  }
-  const { headers, json } = await generate(account, format, model, more);
-  const requestId = headers.get('x-request-id');
-  const usage = json['usage'] as Json;
-  if (format === 'chat') {
-    const [choice] = json['choices'] as { message: Json; finish_reason: string }[];
-    const text = choice?.message['content'];
-    return { requestId, text, finish: choice?.finish_reason, sequence: null, usage };
-  }
-  const text = (json['content'] as Json[])[0]?.['text'];
-  const { stop_reason: finish, stop_sequence: sequence } = json;
-  return { requestId, text, finish, sequence, usage };
-}
-
-function readStream(format: Format, events: readonly SseEvent[]): Omit<Reported, 'requestId'> {
-  const all: Json[] = events.flatMap(({ json }) => (json === undefined ? [] : [json]));
-  if (format === 'chat') {
-    const choices = all.flatMap(
-      (json) => json['choices'] as { delta: Json; finish_reason: unknown }[],
-    );
-    return {
-      text: choices.map((choice) => choice.delta['content'] ?? '').join(''),
-      finish: choices.at(-1)?.finish_reason,
-      sequence: null,
-      usage: all.at(-1)?.['usage'] as Json,
-    };
-  }
-  const last = all.find((json) => json['type'] === 'message_delta');
-  const delta = last?.['delta'] as Json | undefined;
-  return {
-    text: all.map((json) => (json['delta'] as Json | undefined)?.['text'] ?? '').join(''),
-    finish: delta?.['stop_reason'],
-    sequence: delta?.['stop_sequence'],
-    usage: last?.['usage'] as Json,
-  };
+  const { headers, said, sequence, usage } = await askFor(account, format, stream, model, more);
+  const { text, reason: finish } = said;
+  return { requestId: headers.get('x-request-id'), text, finish, sequence, usage };
 }
 
 const outputOf = (format: Format, usage: Json): unknown =>
