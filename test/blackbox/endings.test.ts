@@ -322,6 +322,13 @@ describe.each(KINDS)('%s, streamed: %p', (format, stream) => {
       if (debited > 0) expect(debited).toBeGreaterThanOrEqual(PROMPT);
     }
     expect(ended.some((each) => each.outcome === 'client_cancelled')).toBe(true);
+    // Of a client that left early the request may still be let in.
+    await waitUntil(async () => {
+      const all = await endings(stopping, payer);
+      const paid = all.reduce((sum, { debited }) => sum + debited, 0);
+      const { total } = (await get(payer, '/v1/account')).json['balance'] as Json;
+      return Math.abs(Number(total) - (1_000_000 - paid)) < 1e-6;
+    });
   });
 
   const off = format === 'chat' ? { reasoning_effort: 'none' } : { thinking: { type: 'disabled' } };

@@ -696,41 +696,6 @@ describe('odd values', () => {
   });
 });
 
-describe('the length of a text', () => {
-  const MILLION = 1_000_000;
-  const message = (content: unknown) => ({ messages: [{ role: 'user', content }] });
-  const part = (text: string) => ({ type: 'text', text });
-  // Words, because that is what a text of this length is made of; digits are worse for a tokenizer.
-  const text = (characters: number) => 'word '.repeat(characters / 5 + 1).slice(0, characters);
-
-  const SERVED: readonly (readonly [string, unknown])[] = [
-    ['1,000,000 characters', text(MILLION)],
-    ['1,000,000 in two parts', [part(text(400_000)), part(text(600_000))]],
-    ['1,000,000 of one letter', 'a'.repeat(MILLION)],
-    ['520,000 characters of two units each', '😀'.repeat(520_000)],
-  ];
-  test.each(SERVED)('%s are served', async (_name, content) => {
-    for (const format of FORMATS) {
-      const answer = await send(customer, PATHS[format], good(format, message(content)));
-      expect({ format, status: answer.status }).toEqual({ format, status: 200 });
-    }
-  });
-
-  const REFUSED: readonly (readonly [string, unknown])[] = [
-    ['1,000,001 characters', `${CANARY}${text(MILLION + 1 - CANARY.length)}`],
-    ['1,000,001 in two parts', [part(text(400_000)), part(text(600_001))]],
-  ];
-  test.each(REFUSED)('%s are refused', async (_name, content) => {
-    for (const format of FORMATS) {
-      const answer = await send(refused, PATHS[format], good(format, message(content)));
-      expectRefusal(answer, format, 'invalid_request', {
-        param: 'messages[0].content',
-        message: 'messages[0].content: must have at most 1000000 characters of text',
-      });
-    }
-  });
-});
-
 describe('header forms of the key', () => {
   type Row = readonly [lines: (key: string) => readonly string[], code: ErrorCode | 200];
   const bearer = (value: string) => `authorization: Bearer ${value}`;

@@ -89,10 +89,7 @@ beforeAll(async () => {
           'usage-999999999-0-999999999',
           'usage-9999999-0-9',
           'usage-10-4-9999',
-          'slow-first-byte-200',
-          'slow-tokens-40-10',
           'stall',
-          'stall-before',
           'stalls-late',
           'crowd',
         ],
@@ -494,29 +491,6 @@ describe('a fallback', () => {
 });
 
 describe('a client that leaves', () => {
-  test.each(KINDS)(
-    '%s, streamed %p: before the first byte pays the prompt',
-    async (format, stream) => {
-      const payer = await account(1_000);
-      const prompt = await estimate(payer);
-      const before = upstream.requests.length;
-      const abort = new AbortController();
-      const model = 'stall-before';
-      const body = requestBody(format, model, { stream, max_tokens: 50 });
-      const path = format === 'chat' ? '/v1/chat/completions' : '/v1/messages';
-      const left = post(payer, path, body, { signal: abort.signal });
-      await upstream.waitFor(() =>
-        upstream.requests.slice(before).some((each) => each.model === model),
-      );
-      // The upstream is asked while the hold goes to disk; until then nothing is reserved.
-      await waitUntil(async () => (await balance(payer)).reserved !== '0');
-      abort.abort();
-      await expect(left).rejects.toThrow();
-      await settled(payer);
-      expect(await balance(payer)).toMatchObject({ available: `${1_000 - prompt}` });
-    },
-  );
-
   test.each(FORMATS)(
     'case 70: in mid-stream pays the prompt and what was delivered, %s',
     async (format) => {
@@ -574,38 +548,6 @@ describe('a client that leaves', () => {
       }
     },
   );
-
-  test('at any moment leaves one settlement, no hold and no slot', async () => {
-    const payer = await account(1_000_000);
-    const leave = async (index: number): Promise<void> => {
-      const format: Format = index % 2 === 0 ? 'chat' : 'messages';
-      const model = index % 3 === 0 ? 'slow-first-byte-200' : 'slow-tokens-40-10';
-      // The first one stays: all others may be gone before a busy machine lets them in.
-      const signal = AbortSignal.timeout(index === 0 ? 30_000 : 1 + ((index * 37) % 500));
-      const body = requestBody(format, model, { stream: index % 4 !== 0 });
-      const path = format === 'chat' ? '/v1/chat/completions' : '/v1/messages';
-      // What the client saw does not matter; what the books say does.
-      await post(payer, path, body, { signal })
-        .then((response) => response.text())
-        .catch(() => {});
-    };
-    await Promise.all(Array.from({ length: 80 }, (_, index) => leave(index)));
-    await settled(payer);
-    await upstream.waitFor(() => upstream.active() === 0);
-    const counts = books
-      .query<{ holds: bigint; records: bigint; open: bigint; debited: bigint }, [string]>(
-        `select count(*) as holds, count(r.request_id) as records, sum(h.ended_at is null) as open,
-                sum(r.debited) as debited
-         from holds h left join usage_records r on r.request_id = h.request_id
-         where h.account_id = ?`,
-      )
-      .get(payer.id);
-    expect(counts?.holds).toBeGreaterThan(0n);
-    expect(counts).toMatchObject({ records: counts?.holds, open: 0n });
-    const spent = 1_000_000n * 1_000_000n - (counts?.debited ?? 0n);
-    expect(atto((await balance(payer)).available) / MICRO).toBe(spent);
-    await expectCleanBooks();
-  });
 });
 
 describe('explain describes the attempts', () => {
