@@ -103,8 +103,6 @@ describe('refusals', () => {
     ['account show unknown@example.com', 1, 'account_not_found'],
     ['account credit ann@example.com 0', 1, 'invalid_amount'],
     ['account credit ann@example.com -5', 1, 'invalid_amount'],
-    ['account credit ann@example.com 1e6', 1, 'invalid_amount'],
-    ['account credit ann@example.com 0.0000001', 1, 'invalid_amount'],
     ['account credit ann@example.com 1000000000001', 1, 'invalid_amount'],
     ['account credit ann@example.com 999999999999.5', 1, 'ledger_refused'],
     ['account credit acct_nobody 1', 1, 'account_not_found'],
