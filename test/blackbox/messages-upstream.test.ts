@@ -1,5 +1,5 @@
-// Upstreams of the Messages dialect through the whole program: what they receive, what clients of
-// both formats get, streamed and whole, and what is booked.
+// Answers of Messages upstreams through the whole program: what clients of both formats get, streamed
+// and whole, and what is booked. What such an upstream is sent is recorded in test/golden/cases.
 
 import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type AnswerContent, inWordsOf, readAnswerContent } from '../support/answer.ts';
@@ -16,7 +16,7 @@ import { catalogFor, UPSTREAM_KEY } from '../support/catalog.ts';
 import { FORMATS, type Format, PATHS, post, requestBody } from '../support/client.ts';
 import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { type Script, SIGNATURE, streamFrames, USAGE, wholeBody } from '../support/render.ts';
-import { type RecordedRequest, startUpstream, type Upstream } from '../support/upstream.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 setDefaultTimeout(30_000);
 
@@ -66,7 +66,7 @@ function endsWith(stopReason: string): Behaviour {
   };
 }
 
-const PLAIN_MODELS = ['no-usage', 'absurd-usage', 'tool-round', 'overloaded-first'];
+const PLAIN_MODELS = ['no-usage', 'absurd-usage', 'overloaded-first'];
 
 let upstream: Upstream;
 let gateway: Gateway;
@@ -173,111 +173,6 @@ describe.concurrent('answers', () => {
       const answer = await ask(format, kind, 'overloaded-or-ok');
       expectSaid('overloaded-or-ok', format, answer, hello);
       expect(answer.headers.get('x-svc-model')).toBe('ok');
-    },
-  );
-});
-
-/** Sends a request and returns what the upstream was asked. Tests with it run one after the other. */
-async function asked(
-  format: Format,
-  kind: Kind,
-  model: string,
-  more: Json,
-): Promise<RecordedRequest> {
-  const answer = await ask(format, kind, model, more);
-  expect([answer.status, answer.text]).toEqual([200, answer.text]);
-  const request = upstream.requests.at(-1);
-  if (request === undefined) throw new Error('nothing was asked');
-  return request;
-}
-
-const USER = { role: 'user', content: 'Hello?' };
-const ASKED_USER = { role: 'user', content: [{ type: 'text', text: 'Hello?' }] };
-const SCHEMA = { type: 'object', properties: { city: { type: 'string' } } };
-const TOOLS = {
-  chat: [{ type: 'function', function: { name: 'get_weather', parameters: SCHEMA } }],
-  messages: [{ name: 'get_weather', input_schema: SCHEMA }],
-};
-describe('what the upstream is asked', () => {
-  test.each(FORMATS)('%s: path, headers and the least that there is', async (format) => {
-    const { path, headers, body } = await asked(format, 'whole', 'ok', { messages: [USER] });
-    expect(path).toBe('/v1/messages');
-    expect(headers).toMatchObject({
-      'content-type': 'application/json',
-      'anthropic-version': '2023-06-01',
-      'x-api-key': UPSTREAM_KEY,
-    });
-    expect(headers['authorization']).toBeUndefined();
-    expect(body).toEqual({ model: 'ok', max_tokens: 100, messages: [ASKED_USER] });
-  });
-
-  test.each(FORMATS)('%s: a stream where one is needed, without options', async (format) => {
-    const messages = [USER];
-    const streamed = await asked(format, 'stream', 'ok', { messages });
-    expect(streamed.body).toEqual({
-      model: 'ok',
-      max_tokens: 100,
-      messages: [ASKED_USER],
-      stream: true,
-    });
-    const long = await asked(format, 'long', 'ok', { messages });
-    expect(long.body).toEqual({
-      model: 'ok',
-      max_tokens: 8_000,
-      messages: [ASKED_USER],
-      stream: true,
-    });
-  });
-});
-
-/**
- * The second turn of a conversation in which a tool was called, as a client of the format sends it.
- */
-function secondTurn(format: Format, json: string): readonly string[] {
-  const call =
-    format === 'chat'
-      ? `{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"get_weather","arguments":${JSON.stringify(json)}}}]}`
-      : `{"role":"assistant","content":[{"type":"tool_use","id":"call_1","name":"get_weather","input":${json}}]}`;
-  const result =
-    format === 'chat'
-      ? '{"role":"tool","tool_call_id":"call_1","content":"sunny"}'
-      : '{"role":"user","content":[{"type":"tool_result","tool_use_id":"call_1","content":"sunny"}]}';
-  return [JSON.stringify(USER), call, result];
-}
-
-describe('a second turn', () => {
-  test.each(ALL_KINDS)(
-    '%s, %s: thinking returns with the signature that no client saw',
-    async (format, kind) => {
-      const more = {
-        tools: TOOLS[format],
-        messages: [USER],
-        ...(format === 'chat'
-          ? { thinking: { type: 'enabled' } }
-          : { thinking: { type: 'adaptive' } }),
-      };
-      const first = await ask(format, kind, 'tool-round', more);
-      expectSaid('tool-round', format, first, { ...called, reasoning: REASONING });
-      const messages = secondTurn(format, PARIS.json).map((message) => JSON.parse(message));
-      const second = await ask(format, kind, 'tool-round', { ...more, messages });
-      expectSaid('tool-round', format, second, { ...hello, text: 'It is sunny.' });
-      expect(upstream.requests.at(-1)?.body).toMatchObject({
-        thinking: { type: 'adaptive', display: 'summarized' },
-        messages: [
-          ASKED_USER,
-          {
-            role: 'assistant',
-            content: [
-              { type: 'thinking', thinking: REASONING, signature: SIGNATURE },
-              { type: 'tool_use', id: 'call_1', name: 'get_weather', input: { city: 'Paris' } },
-            ],
-          },
-          {
-            role: 'user',
-            content: [{ type: 'tool_result', tool_use_id: 'call_1', content: 'sunny' }],
-          },
-        ],
-      });
     },
   );
 });
