@@ -4,6 +4,7 @@ import { describe, expect, test } from 'bun:test';
 import { DECISIONS, ROOT, read } from './documents.ts';
 
 const INDEX = 'src/decisions/README.md';
+const THEMES = 'src/decisions/themes.md';
 const FORM =
   /^# (\d{4}): (\S.*)\n\n- Status: (.+)\n- Date: (\d{4}-\d\d-\d\d)\n(?:- Amended by: (.+)\n)?\n\S/;
 const STATUS = /^(?:accepted|superseded by (\d{4}))$/;
@@ -82,10 +83,19 @@ describe('decisions', () => {
     expect(rows).toEqual(decisions.map(row));
   });
 
+  test('each stands under one theme, by its title and where it leads', () => {
+    const listed = read(THEMES)
+      .split('\n')
+      .filter((line) => line.startsWith('- ['));
+    const line = ({ path, number, title, status }: Decision): string =>
+      `- [${number}](${path.split('/').at(-1)}) ${title}${status === 'accepted' ? '' : ` (${status})`}`;
+    expect(listed.toSorted()).toEqual(decisions.map(line));
+  });
+
   test('no Markdown beside the guide to the code holds more of them', () => {
     const inFolder = (pattern: string) => [...new Bun.Glob(pattern).scanSync({ cwd: ROOT })];
     expect(inFolder('src/*.md')).toEqual(['src/README.md']);
-    expect(inFolder('src/decisions/*').toSorted()).toEqual([...DECISIONS, INDEX]);
+    expect(inFolder('src/decisions/*').toSorted()).toEqual([...DECISIONS, INDEX, THEMES]);
   });
 
   test('each has at most 40 lines', () => {
