@@ -3,7 +3,7 @@
 // catalog: the setting stays until it is reverted.
 
 import { eq, like } from 'drizzle-orm';
-import type { OperatorState } from '../core/operator.ts';
+import type { ServiceState } from '../core/service-state.ts';
 import type { Database } from '../store/contract.ts';
 import { settings } from '../store/tables.ts';
 
@@ -21,7 +21,7 @@ export type DisabledPlace = Place & {
 };
 
 /** The current state in the database, in the form that requests use. */
-export async function readDisabled(database: Database): Promise<OperatorState['isDisabled']> {
+export async function readDisabled(database: Database): Promise<ServiceState['isDisabled']> {
   const names = new Set((await rows(database)).map(({ name }) => name));
   if (names.size === 0) return () => false;
   return (upstream, model) =>

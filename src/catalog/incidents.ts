@@ -2,15 +2,15 @@
 // snapshot in memory. core applies the lower of plan and model limit.
 
 import { asc, eq } from 'drizzle-orm';
-import type { OperatorState } from '../core/operator.ts';
 import { type IncidentLimits, LIMIT_NAMES } from '../core/plan.ts';
+import type { ServiceState } from '../core/service-state.ts';
 import type { Database } from '../store/contract.ts';
 import { incidentLimits } from '../store/tables.ts';
 
 export type Incident = typeof incidentLimits.$inferSelect;
 
 /** The effective limits of a model's slug from the database; `undefined` without an incident. */
-export async function readIncidents(database: Database): Promise<OperatorState['incidentOf']> {
+export async function readIncidents(database: Database): Promise<ServiceState['incidentOf']> {
   const rows = await database.db.select().from(incidentLimits).all();
   const byModel = new Map(rows.map((row) => [row.model, Object.freeze(presentLimits(row))]));
   return (modelSlug) => byModel.get(modelSlug);

@@ -1,7 +1,7 @@
 // `tollgate maintenance on|off|status`: while it is on, every request is refused with 503.
 
 import type { Command } from 'commander';
-import type { Maintenance } from '../core/operator.ts';
+import type { Maintenance } from '../core/service-state.ts';
 import { addCommand, addGroup, OPERATOR, type Output, type Perform } from './command.ts';
 import type { Context } from './context.ts';
 

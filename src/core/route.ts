@@ -6,11 +6,11 @@ import { type Affinity, hasImages } from './conversation.ts';
 import type { GenerationRequest } from './generation.ts';
 import type { Model, ModelFeature, Placement, Upstream, UpstreamTimeouts } from './model.ts';
 import type { Tokens } from './money.ts';
-import type { OperatorState } from './operator.ts';
 import { type Plan, planIncludes } from './plan.ts';
 import { isDearer, type Price } from './price.ts';
 import { priceAt } from './price-book.ts';
 import type { UpstreamProfile } from './profile.ts';
+import type { ServiceState } from './service-state.ts';
 
 /**
  * Whether another model than the requested one serves, and whether it may cost more for this prompt.
@@ -36,7 +36,7 @@ export type Candidate = {
 };
 
 /** The inputs of the choice. The request is known to fit the requested model. */
-export type RouteFacts = Pick<OperatorState, 'catalog' | 'isDisabled' | 'incidentOf'> & {
+export type RouteFacts = Pick<ServiceState, 'catalog' | 'isDisabled' | 'incidentOf'> & {
   readonly model: Model;
   readonly plan: Plan;
   /** The models of the request's key, by slug; absent: any. */

@@ -8,7 +8,7 @@ import type { UpstreamState } from '../core/health.ts';
 import type { RandomBytes } from '../core/id.ts';
 import type { Catalog } from '../core/model.ts';
 import type { Micro } from '../core/money.ts';
-import type { OperatorState } from '../core/operator.ts';
+import type { ServiceState } from '../core/service-state.ts';
 import type { PlaygroundCall } from '../generate/pipeline-types.ts';
 import type { Trial } from '../generate/trial.ts';
 import type { SignIn } from '../identity/sign-in/contract.ts';
@@ -25,7 +25,7 @@ export type DashboardDependencies = {
   readonly signIn: SignIn;
   readonly mailMode: MailMode;
   readonly limits: AccountLimits;
-  readonly operator: () => OperatorState;
+  readonly serviceState: () => ServiceState;
   /** Active requests of the whole process. */
   readonly inFlight: () => number;
   /** The base URL shown to customers, without /v1. */

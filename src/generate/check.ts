@@ -35,12 +35,12 @@ export async function check(
   facts: KeyFacts,
 ): Promise<CheckedRequest | Repeat> {
   const { keyed } = call;
-  const plan = requirePlan(call.operator.catalog, facts.plan);
+  const plan = requirePlan(call.serviceState.catalog, facts.plan);
   keyed?.enter(facts, plan);
   const entry = dependencies.entrance.begin(facts.accountId, plan);
   try {
     // Reading and parsing 2 MB costs more than the rest of a refusal, so limits are checked first.
-    await entry.look(call.operator.catalog.minimumHold, keyed && (() => keyed.isNew(facts)));
+    await entry.look(call.serviceState.catalog.minimumHold, keyed && (() => keyed.isNew(facts)));
     const body = await call.readBody(entry);
     if (dependencies.inFlight.aborted()) throw new GatewayError('provider_unavailable');
     await entry.enter();
@@ -79,7 +79,7 @@ function understand(
   body: ParsedBody,
 ): UncountedRequest {
   const request = call.format.parse(body);
-  const { catalog } = call.operator;
+  const { catalog } = call.serviceState;
   const model = requireModel(catalog, request.model);
   call.tally.understood(model.slug, request.stream);
   requireInPlan(plan, model);

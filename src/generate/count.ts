@@ -10,7 +10,7 @@ import type { GenerateDependencies, GenerationCall } from './pipeline-types.ts';
 import { countPrompt } from './size.ts';
 import { restoreThinking } from './thinking.ts';
 
-type CountCall = Pick<GenerationCall, 'operator' | 'authorize' | 'readBody' | 'tally'>;
+type CountCall = Pick<GenerationCall, 'serviceState' | 'authorize' | 'readBody' | 'tally'>;
 
 export async function countTokens(
   dependencies: Pick<GenerateDependencies, 'limits' | 'reasoning' | 'tokenizer' | 'entrance'>,
@@ -18,7 +18,7 @@ export async function countTokens(
   parse: (body: ParsedBody) => GenerationRequest,
 ): Promise<number> {
   const facts = await call.authorize();
-  const { catalog } = call.operator;
+  const { catalog } = call.serviceState;
   const plan = requirePlan(catalog, facts.plan);
   // Checked before the body is read, because reading costs more than counting a short text.
   requireBudget(await dependencies.limits.claimCount(facts.accountId, plan));

@@ -112,8 +112,8 @@ function routeFacts(
 ): RouteFacts {
   return {
     catalog,
-    isDisabled: call.operator.isDisabled,
-    incidentOf: call.operator.incidentOf,
+    isDisabled: call.serviceState.isDisabled,
+    incidentOf: call.serviceState.incidentOf,
     model,
     plan,
     allowed: facts.bounds?.models,

@@ -82,7 +82,7 @@ export class Grant implements Slot {
     this.#payable = add(available, amount);
     this.limits = claim.view;
     this.accountId = checked.facts.accountId;
-    const incident = incidentOn(model, call.operator.incidentOf);
+    const incident = incidentOn(model, call.serviceState.incidentOf);
     this.most = effectiveLimits(plan, incident).concurrentRequests;
     const left = budget !== undefined && 'left' in budget ? budget.left : available;
     const outputBound = boundByBalance(checked, money, add(amount, smaller(available, left)));

@@ -132,7 +132,7 @@ export function claimLimits(
     accountId: facts.accountId,
     model: model.slug,
     plan,
-    incident: incidentOn(model, call.operator.incidentOf),
+    incident: incidentOn(model, call.serviceState.incidentOf),
     promptTokens,
     outputBound,
   });

@@ -7,10 +7,10 @@ import type { GenerationRequest, Receipt } from '../core/generation.ts';
 import type { Learned } from '../core/learned.ts';
 import type { Catalog, Model } from '../core/model.ts';
 import type { Tokens } from '../core/money.ts';
-import type { OperatorState } from '../core/operator.ts';
 import type { LimitView, Plan } from '../core/plan.ts';
 import type { Price } from '../core/price.ts';
 import type { AnswerSummary } from '../core/request-summary.ts';
+import type { ServiceState } from '../core/service-state.ts';
 import type { RequestTrace } from '../core/trace.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
 import type { Ledger } from '../ledger/contract.ts';
@@ -78,8 +78,8 @@ export type GenerationCall = {
   readonly requestId: string;
   /** Unix milliseconds. */
   readonly startedAt: number;
-  /** The operator state when the request began. It serves the whole request. */
-  readonly operator: OperatorState;
+  /** The state of the service when the request began. It serves the whole request. */
+  readonly serviceState: ServiceState;
   /** Checks the key and the account's standing, or throws. */
   readonly authorize: () => Awaitable<KeyFacts>;
   /** Its bytes are taken from `room` before they are kept. */

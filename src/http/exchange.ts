@@ -6,8 +6,8 @@ import type { Deadline, Deadlines } from '../core/deadlines.ts';
 import { GatewayError } from '../core/error.ts';
 import type { UpstreamState } from '../core/health.ts';
 import { createRequestId, type RandomBytes } from '../core/id.ts';
-import type { OperatorState } from '../core/operator.ts';
 import type { RouteName } from '../core/request-summary.ts';
+import type { ServiceState } from '../core/service-state.ts';
 import type { RequestTrace, StartTrace } from '../core/trace.ts';
 import type {
   BodyBytes,
@@ -32,8 +32,8 @@ import type { Tallies, Tally } from './tally.ts';
 import { type CountVisit, LATE_MS } from './visit-count.ts';
 
 export type HandlerDependencies = {
-  /** The current operator state. */
-  readonly operator: () => OperatorState;
+  /** The current state of the service. */
+  readonly serviceState: () => ServiceState;
   readonly access: Access;
   readonly playgroundAccess: PlaygroundAccess;
   readonly generation: GenerateDependencies;
@@ -111,8 +111,8 @@ export class Exchange {
   readonly requestId: string;
   /** Unix milliseconds. */
   readonly startedAt: number;
-  /** The operator state when the request arrived. */
-  readonly operator: OperatorState;
+  /** The state of the service when the request arrived. */
+  readonly serviceState: ServiceState;
   readonly trace: RequestTrace | undefined;
   readonly tally: Tally;
   protected readonly dependencies: HandlerDependencies;
@@ -131,22 +131,22 @@ export class Exchange {
     this.format = format;
     this.startedAt = dependencies.clock();
     this.requestId = requestId ?? createRequestId(this.startedAt, dependencies.randomBytes);
-    this.operator = dependencies.operator();
+    this.serviceState = dependencies.serviceState();
     this.trace = dependencies.startTrace?.(request.headers, this.startedAt);
     this.tally = dependencies.tallies.start(this.requestId, route, format.name, this.trace);
   }
 
   /** Authenticates the caller. Throws the refusal of a key or its account. */
-  authorize(operator = this.operator): Awaitable<KeyFacts> {
-    const facts = this.identify(operator);
+  authorize(state = this.serviceState): Awaitable<KeyFacts> {
+    const facts = this.identify(state);
     return facts instanceof Promise
       ? facts.then((late) => this.identified(late))
       : this.identified(facts);
   }
 
   /** Identifies the caller by its API key. */
-  protected identify(operator: OperatorState): Awaitable<KeyFacts> {
-    return this.dependencies.access(this, operator);
+  protected identify(state: ServiceState): Awaitable<KeyFacts> {
+    return this.dependencies.access(this, state);
   }
 
   protected identified(facts: KeyFacts): KeyFacts {
@@ -235,8 +235,8 @@ export class PlaygroundExchange extends GenerationExchange {
     this.#session = session;
   }
 
-  protected override identify(operator: OperatorState): Awaitable<KeyFacts> {
-    return this.dependencies.playgroundAccess(this.#session, operator);
+  protected override identify(state: ServiceState): Awaitable<KeyFacts> {
+    return this.dependencies.playgroundAccess(this.#session, state);
   }
 }
 

@@ -2,8 +2,8 @@
 // answered in the envelope of the path's format.
 
 import { ERRORS, GatewayError } from '../core/error.ts';
-import type { OperatorState } from '../core/operator.ts';
 import { targetOf } from '../core/request-target.ts';
+import type { ServiceState } from '../core/service-state.ts';
 import { countTokens } from '../generate/count.ts';
 import { generate } from '../generate/generate.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
@@ -53,12 +53,12 @@ export function answerCount(
 export function answerList(
   dependencies: HandlerDependencies,
   exchange: Exchange,
-  record: (dependencies: ListDependencies, facts: KeyFacts, operator: OperatorState) => unknown,
+  record: (dependencies: ListDependencies, facts: KeyFacts, state: ServiceState) => unknown,
 ): Promise<Response> {
   return answerJson(dependencies, exchange, async () => {
     const facts = await exchange.authorize();
-    claimLook(dependencies.lists, facts, exchange.operator);
-    return record(dependencies.lists, facts, exchange.operator);
+    claimLook(dependencies.lists, facts, exchange.serviceState);
+    return record(dependencies.lists, facts, exchange.serviceState);
   });
 }
 

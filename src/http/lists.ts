@@ -5,7 +5,7 @@
 import { type ModelPage, modelList, modelRecord } from '../catalog/model-record.ts';
 import { requireModel } from '../core/admit.ts';
 import { GatewayError, invalidRequest } from '../core/error.ts';
-import type { OperatorState } from '../core/operator.ts';
+import type { ServiceState } from '../core/service-state.ts';
 import { type MinuteBudgets, requireBudget } from '../generate/minute-budget.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
 import type { Books } from '../ledger/books.ts';
@@ -42,7 +42,7 @@ const KEYS_LISTED_MAX = 5_000;
 export function claimLook(
   { looks }: ListDependencies,
   { accountId, plan }: KeyFacts,
-  { catalog }: OperatorState,
+  { catalog }: ServiceState,
 ): void {
   // A plan may be missing in the catalog for a while.
   const ofPlan = catalog.plans.get(plan)?.requestsPerMinute ?? 0;
@@ -52,7 +52,7 @@ export function claimLook(
 export function listModels(
   { clock }: ListDependencies,
   facts: KeyFacts,
-  { catalog, incidentOf }: OperatorState,
+  { catalog, incidentOf }: ServiceState,
   query: URLSearchParams,
 ): unknown {
   const plan = catalog.plans.get(facts.plan);
@@ -85,7 +85,7 @@ function isBetween(value: number, least: number, most: number): boolean {
 export function showModel(
   { clock }: ListDependencies,
   facts: KeyFacts,
-  { catalog, incidentOf }: OperatorState,
+  { catalog, incidentOf }: ServiceState,
   slugOrAlias: string,
 ): unknown {
   const model = requireModel(catalog, slugOrAlias);
@@ -97,7 +97,7 @@ export function showModel(
 export async function listKeys(
   dependencies: ListDependencies,
   facts: KeyFacts,
-  { catalog }: OperatorState,
+  { catalog }: ServiceState,
 ): Promise<unknown> {
   requireBudget(dependencies.keyLooks.claim(facts.accountId, KEY_LISTS_PER_MINUTE, 1));
   const plan = catalog.plans.get(facts.plan);
@@ -115,10 +115,10 @@ export async function listKeys(
 export async function showAccount(
   dependencies: ListDependencies,
   facts: KeyFacts,
-  operator: OperatorState,
+  state: ServiceState,
 ): Promise<unknown> {
   const active = await dependencies.countActiveKeys(facts.accountId);
-  return accountView(dependencies, facts, active, operator);
+  return accountView(dependencies, facts, active, state);
 }
 
 /** The same 404 for the request of another account as for an unknown one. */

@@ -6,13 +6,13 @@ import type { Awaitable } from '../async/awaitable.ts';
 import { refusedByStanding } from '../core/admit.ts';
 import { GatewayError } from '../core/error.ts';
 import { PLAYGROUND_KEY_ID } from '../core/id.ts';
-import type { OperatorState } from '../core/operator.ts';
+import type { ServiceState } from '../core/service-state.ts';
 import type { Database } from '../store/contract.ts';
 import { accounts, type KeyPause } from '../store/tables.ts';
 import type { Authenticator, KeyFacts } from './authenticate.ts';
 
 /** The settings that were effective when the request began. */
-type Settings = Pick<OperatorState, 'blocklist' | 'maintenance'>;
+type Settings = Pick<ServiceState, 'blocklist' | 'maintenance'>;
 
 type Presented = {
   readonly authorization: string | null;

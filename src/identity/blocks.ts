@@ -3,7 +3,7 @@
 
 import { and, asc, eq, gt, isNull, lte, or } from 'drizzle-orm';
 import { createId } from '../core/id.ts';
-import type { Blocklist } from '../core/operator.ts';
+import type { Blocklist } from '../core/service-state.ts';
 import type { Database } from '../store/contract.ts';
 import { sweepTable } from '../store/sweep.ts';
 import { type BlockKind, blocks } from '../store/tables.ts';

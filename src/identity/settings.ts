@@ -3,7 +3,7 @@
 
 import { eq } from 'drizzle-orm';
 import { createId } from '../core/id.ts';
-import type { Maintenance } from '../core/operator.ts';
+import type { Maintenance } from '../core/service-state.ts';
 import type { Database } from '../store/contract.ts';
 import { settings } from '../store/tables.ts';
 import { type Actor, type Basics, writeAuditEvent } from './audit.ts';

@@ -4,8 +4,8 @@
 
 import { requirePlan } from '../core/admit.ts';
 import { isoTime, nextUtcDay, nextUtcMonth } from '../core/calendar.ts';
-import type { OperatorState } from '../core/operator.ts';
 import { incidentOn, type Plan } from '../core/plan.ts';
+import type { ServiceState } from '../core/service-state.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
 import { balanceRecord } from '../ledger/balance-record.ts';
 import type { Books } from '../ledger/books.ts';
@@ -25,9 +25,9 @@ export async function accountView(
   dependencies: AccountViewDependencies,
   facts: AccountFacts,
   activeKeys: number,
-  operator: OperatorState,
+  state: ServiceState,
 ) {
-  const { catalog } = operator;
+  const { catalog } = state;
   const plan = requirePlan(catalog, facts.plan);
   return {
     id: facts.accountId,
@@ -49,7 +49,7 @@ export async function accountView(
       monthly_tokens: plan.monthlyTokens ?? null,
     },
     usage: await limitUsage(dependencies, facts.accountId, plan),
-    model_limits: modelLimits(operator),
+    model_limits: modelLimits(state),
     api_keys: { active: activeKeys, limit: plan.maxApiKeys },
   } as const;
 }
@@ -89,7 +89,7 @@ export async function limitUsage(
   } as const;
 }
 
-function modelLimits({ catalog, incidentOf }: OperatorState) {
+function modelLimits({ catalog, incidentOf }: ServiceState) {
   return catalog.models.flatMap((model) => {
     const incident = incidentOn(model, incidentOf);
     if (incident === undefined) return [];

@@ -34,7 +34,7 @@ export async function startRunning(parts: ServingParts, listeners: Listeners): P
   const stopRecounting = every(KEPT_RECOUNT_MS, () =>
     path.domains.kept.refresh(member.liveNodes() > 1),
   );
-  const stopListening = announcements.listen(path.domains.operators.lookSoon);
+  const stopListening = announcements.listen(path.domains.serviceStates.lookSoon);
   return () => {
     stopListening();
     stopRecounting();
@@ -111,7 +111,7 @@ function guardKeys(
 ): () => Stop {
   const { config, clock, monotonic, observation } = base;
   const { log, alert } = observation;
-  const { keys, operators, live } = path.domains;
+  const { keys, serviceStates, live } = path.domains;
   return createRunawayGuard({
     database: store.database,
     keys,
@@ -124,7 +124,7 @@ function guardKeys(
     service: () => live.current().service,
     pages: () => `${publicUrl(config, port)}/dashboard`,
     onPause() {
-      void operators.look();
+      void serviceStates.look();
       void upkeep.announcements.announce();
     },
   }).begin;

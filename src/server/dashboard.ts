@@ -93,7 +93,7 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
       randomBytes,
       onChange() {
         void upkeep.announcements.announce();
-        return domains.operators.look();
+        return domains.serviceStates.look();
       },
       onInternal,
     };
@@ -105,7 +105,7 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
 
   async function standingOf({ accountId }: SignedInCustomer): Promise<RouteStanding | undefined> {
     const { standing } = await store().accounts.get(accountId);
-    if (domains.operators.current().blocklist.accountBlocked(accountId)) return 'blocked';
+    if (domains.serviceStates.current().blocklist.accountBlocked(accountId)) return 'blocked';
     return standing === 'active' ? undefined : standing;
   }
 
@@ -239,13 +239,13 @@ function dependenciesOf(
 ): ConsoleDependencies {
   const { base, path, upkeep, draining } = options;
   const { config, clock, randomBytes } = base;
-  const { live, operators } = path.domains;
+  const { live, serviceStates } = path.domains;
   return {
     store,
     signIn,
     mailMode: options.mailer.mode,
     limits: path.pipeline.limits,
-    operator: operators.current,
+    serviceState: serviceStates.current,
     inFlight: () => path.load().requestsInFlight,
     baseUrl: () => publicUrl(config, options.port()),
     answerPlayground: options.answerPlayground,
@@ -257,7 +257,7 @@ function dependenciesOf(
     fourEyesAbove: config.fourEyesAbove,
     catalogStatus: live.status,
     async reloadCatalog() {
-      await operators.reloadCatalog();
+      await serviceStates.reloadCatalog();
       return live.status();
     },
     upstreams: options.upstreams,

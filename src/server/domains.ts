@@ -13,8 +13,8 @@ import { createRefusalRecorder } from '../refusals/recorder.ts';
 import type { Base } from './base.ts';
 import type { CatalogFile } from './catalog-file.ts';
 import { createKeptCount } from './kept-count.ts';
-import { createOperatorStates } from './operator-changes.ts';
 import type { Secrets } from './secrets.ts';
+import { createServiceStates } from './service-changes.ts';
 import type { ServingStore } from './store.ts';
 
 export type Domains = Awaited<ReturnType<typeof openDomains>>;
@@ -71,7 +71,7 @@ export async function openDomains({ base, store, catalog, secrets }: DomainsOpti
     reasoning,
     idempotency,
     kept,
-    operators: await createOperatorStates({
+    serviceStates: await createServiceStates({
       database,
       live,
       file,

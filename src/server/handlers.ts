@@ -37,7 +37,7 @@ type HandlerOptions = {
 export function createHandlers({ base, store, domains, pipeline }: HandlerOptions): OwnHandlers {
   const { config, clock, monotonic, randomBytes, observation } = base;
   const { database } = store;
-  const { authenticator, books, keys, operators, activity, refusals, idempotency } = domains;
+  const { authenticator, books, keys, serviceStates, activity, refusals, idempotency } = domains;
   const { generation, limits, deadlines } = pipeline;
   const tallies = createTallies({
     monotonic,
@@ -49,7 +49,7 @@ export function createHandlers({ base, store, domains, pipeline }: HandlerOption
   });
   const trustedProxies = createNetworkSet(config.trustedProxies);
   return {
-    operator: operators.current,
+    serviceState: serviceStates.current,
     access: createAccess({ authenticator }),
     playgroundAccess: createPlaygroundAccess(database),
     generation,
@@ -63,7 +63,7 @@ export function createHandlers({ base, store, domains, pipeline }: HandlerOption
       countActiveKeys: keys.countActive,
       async keyRecords({ accountId, keyId }, most) {
         const { rows, isCut } = await keys.listed(accountId, most);
-        const catalog = () => operators.current().catalog;
+        const catalog = () => serviceStates.current().catalog;
         const record = await boundKeyRecords({ database, catalog, clock }, rows, keyId);
         return { records: rows.map(record), isCut };
       },

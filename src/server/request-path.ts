@@ -69,7 +69,7 @@ export async function createRequestPath({ base, store, catalog }: RequestPathOpt
       const stops = [
         every(DEADLINE_SWEEP_MS, pipeline.deadlines.sweep),
         every(MEMORY_LOOK_MS, watchMemory),
-        domains.operators.watch((upstream) => {
+        domains.serviceStates.watch((upstream) => {
           pipeline.health.reset(upstream);
           observation.activity.forget(upstream);
         }, onSeen),

@@ -32,7 +32,7 @@ export type ServeOptions = {
 /** Serves until SIGTERM or SIGINT; resolves with the exit code once everything is settled. */
 export async function serve(inputs: Inputs, options: ServeOptions): Promise<number> {
   const config = withOverrides(inputs.config(), options);
-  // The default would end the process while books are opened or closed; operator-changes.ts handles
+  // The default would end the process while books are opened or closed; service-changes.ts handles
   // the signal in between.
   process.on('SIGHUP', () => {});
   // Reports mistakes before anything is open.

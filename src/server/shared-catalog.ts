@@ -1,5 +1,5 @@
 // Keeps one catalog across the nodes of a cluster: a node publishes changes of its file and follows
-// what other nodes publish. PostgreSQL only; operator-changes.ts calls it.
+// what other nodes publish. PostgreSQL only; service-changes.ts calls it.
 
 import { catalogDigest } from '../catalog/live.ts';
 import { readSharedCatalog } from '../catalog/notes.ts';

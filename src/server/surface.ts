@@ -44,12 +44,12 @@ export function createServingSurface(options: ServingSurfaceOptions): ServingSur
   const { config, clock, monotonic, observation } = base;
   const { domains, pipeline, handlers, load } = path;
   const { audit } = upkeep;
-  const { live, operators } = domains;
+  const { live, serviceStates } = domains;
   const { log, metrics } = observation;
   const mailer = createMailer({ smtpUrl: config.smtpUrl, from: config.mailFrom, log });
   const upstreams = () =>
     withTrouble(
-      withDisabled(pipeline.health.states(), operators.current().isDisabled),
+      withDisabled(pipeline.health.states(), serviceStates.current().isDisabled),
       observation.activity.trouble,
     );
   const warnings = () => warningsOf(options);
@@ -107,7 +107,7 @@ export function createServingSurface(options: ServingSurfaceOptions): ServingSur
 function warningsOf({ store, path, upkeep, stage }: ServingSurfaceOptions): readonly string[] {
   return [
     ...upkeep.audit.warnings(),
-    ...path.domains.operators.warnings(),
+    ...path.domains.serviceStates.warnings(),
     ...store.node.member.warnings(),
     ...path.warnings(),
     ...(upkeep.backups?.warnings() ?? []),

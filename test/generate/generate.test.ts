@@ -17,8 +17,8 @@ import type { Batch } from '../../src/upstream/attempt.ts';
 import { temporaryDirectory } from '../support/database.ts';
 import { closeBooks, holdOf, NOW, type OpenBooks, openBooks } from '../support/ledger.ts';
 import { chatUpstream } from '../support/model.ts';
-import { operatorState } from '../support/operator.ts';
 import { flatPrice } from '../support/price.ts';
+import { serviceState } from '../support/service-state.ts';
 import { candidate, type ListedAttempt, listedAttempt } from './fixtures.ts';
 import { catalogWith, openPipeline, planWith, reads, TOKEN } from './rig.ts';
 
@@ -206,8 +206,8 @@ describe('a request that is refused for its money holds nothing', () => {
 
   test('where the balance is below the minimum of every request', async () => {
     const { dependencies, call, used } = await rig('poor');
-    const operator = operatorState({ ...CATALOG, minimumHold: micro(20_000n * TOKEN) });
-    const poor = call('poor-1', { operator });
+    const state = serviceState({ ...CATALOG, minimumHold: micro(20_000n * TOKEN) });
+    const poor = call('poor-1', { serviceState: state });
     const error = await generate(dependencies, poor).catch((cause) => cause);
     expect(error.code).toBe('insufficient_balance');
     expect(await used()).toMatchObject({ ...UNUSED, requestsUsed: 1 });
@@ -229,14 +229,14 @@ describe('a request that is refused', () => {
   test('by a limit uses one after as many in a minute as the plan has, until its window ends', async () => {
     const { dependencies, call, used } = await rig('over-limit');
     const plan = { ...PLAN, requestsPerMinute: 4, tokensPerMinute: 40 };
-    const operator = operatorState({ ...CATALOG, plans: new Map([['test', plan]]) });
+    const state = serviceState({ ...CATALOG, plans: new Map([['test', plan]]) });
     let bodies = 0;
     const readBody = async () => {
       bodies += 1;
       return BODY;
     };
     const ask = (id: number) =>
-      generate(dependencies, call(`over-limit-${id}`, { operator, readBody })).then(
+      generate(dependencies, call(`over-limit-${id}`, { serviceState: state, readBody })).then(
         () => 'served',
         ({ code }) => code,
       );

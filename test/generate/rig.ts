@@ -17,8 +17,8 @@ import { startTimer } from '../../src/upstream/timer.ts';
 import { chatFormat } from '../../src/wire/chat/format.ts';
 import { fundAccount, NOW, type OpenBooks } from '../support/ledger.ts';
 import { demoUpstream } from '../support/model.ts';
-import { operatorState } from '../support/operator.ts';
 import { SILENT_PROBE } from '../support/probe.ts';
+import { serviceState } from '../support/service-state.ts';
 
 export const TOKEN = 1_000_000n;
 
@@ -124,7 +124,7 @@ export async function openPipeline(
       standing: 'active',
       emailVerified: true,
     }),
-    operator: operatorState(catalog),
+    serviceState: serviceState(catalog),
     tally: { understood: () => undefined, ended: () => undefined },
     signal: new AbortController().signal,
     ...more,

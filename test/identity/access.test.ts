@@ -4,7 +4,7 @@
 import { afterAll, describe, expect, test } from 'bun:test';
 import type { ErrorCode } from '../../src/core/error.ts';
 import { GatewayError } from '../../src/core/error.ts';
-import type { Maintenance } from '../../src/core/operator.ts';
+import type { Maintenance } from '../../src/core/service-state.ts';
 import { createAccess, createPlaygroundAccess } from '../../src/identity/access.ts';
 import { createAuthenticator } from '../../src/identity/authenticate.ts';
 import { createBlocks, readBlocklist } from '../../src/identity/blocks.ts';

@@ -10,7 +10,7 @@ import { createContext } from '../../src/cli/context.ts';
 import { requestReload } from '../../src/operations/catalog.ts';
 import { preparePrices, publishPrices } from '../../src/operations/publish-prices.ts';
 import { createCatalogFile } from '../../src/server/catalog-file.ts';
-import { createOperatorStates } from '../../src/server/operator-changes.ts';
+import { createServiceStates } from '../../src/server/service-changes.ts';
 import { createSharedCatalog } from '../../src/server/shared-catalog.ts';
 import type { Database } from '../../src/store/contract.ts';
 import { auditEvents } from '../../src/store/tables.ts';
@@ -55,7 +55,7 @@ async function startNode(text: string | undefined, { alone = false, key = 'of-th
   const errors: string[] = [];
   const change = { database, clock, randomBytes, actor: 'system' };
   const shared = createSharedCatalog({ change, file, isAnybodyElse: () => !alone });
-  const operators = await createOperatorStates({
+  const operators = await createServiceStates({
     ...{ database, live, file, shared, clock },
     log: { info: () => {}, error: (message) => errors.push(message) },
     alert: () => {},

@@ -26,7 +26,7 @@ import { createProbe } from '../../src/upstream/probe.ts';
 import { startTimer } from '../../src/upstream/timer.ts';
 import { parseBody } from '../../src/wire/body.ts';
 import type { ClientFormat } from '../../src/wire/format.ts';
-import { operatorState } from '../support/operator.ts';
+import { serviceState } from '../support/service-state.ts';
 import type { FaultCounter } from './faults.ts';
 import { createKeyedDoor } from './keyed-door.ts';
 import { NEVER, type SimulatedUpstreams } from './upstream.ts';
@@ -137,7 +137,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     booking: 'bounded',
   };
   const operator = () =>
-    operatorState(catalog, { incidentOf: (model) => parts.incidents.get(model) });
+    serviceState(catalog, { incidentOf: (model) => parts.incidents.get(model) });
   return {
     ledger,
     books,
@@ -158,7 +158,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
         startedAt: world.wall(),
         authorize: async () => factsOf(asking),
         readBody: async () => parseBody(new TextEncoder().encode(body)),
-        operator: operator(),
+        serviceState: operator(),
         tally: { understood: () => {}, ended: () => {} },
         signal,
       });

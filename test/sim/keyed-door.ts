@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import type { Deadlines } from '../../src/core/deadlines.ts';
 import type { Catalog } from '../../src/core/model.ts';
-import type { OperatorState } from '../../src/core/operator.ts';
+import type { ServiceState } from '../../src/core/service-state.ts';
 import type { GenerateDependencies } from '../../src/generate/pipeline-types.ts';
 import { GenerationExchange, type HandlerDependencies } from '../../src/http/exchange.ts';
 import { createIdempotency } from '../../src/http/idempotency.ts';
@@ -27,7 +27,7 @@ export type DoorParts = {
   readonly books: Books;
   readonly deadlines: Deadlines;
   readonly generation: GenerateDependencies;
-  readonly operator: () => OperatorState;
+  readonly operator: () => ServiceState;
   /** Names this life of the gateway. */
   readonly incarnation: string;
   readonly isAlive: () => boolean;

@@ -32,7 +32,7 @@ import { sharedRoutes } from './shared.ts';
 export function customerAuthRoutes(
   dependencies: DashboardDependencies,
 ): readonly (Route<SignedInCustomer> | Route<undefined>)[] {
-  const { signIn, mailMode, store, operator } = dependencies;
+  const { signIn, mailMode, store, serviceState } = dependencies;
   const parts = { realm: signIn.customer, mailMode };
 
   async function accountOf({ accountId }: SignedInCustomer): Promise<SessionAccountRecord> {
@@ -41,19 +41,19 @@ export function customerAuthRoutes(
     return {
       id: account.id,
       plan: planOf(account),
-      standing: operator().blocklist.accountBlocked(accountId) ? 'blocked' : account.standing,
+      standing: serviceState().blocklist.accountBlocked(accountId) ? 'blocked' : account.standing,
       deletion_due_at: dueAt === undefined ? null : isoTime(dueAt),
     };
   }
 
   /** A plan missing in the catalog is shown by its slug. */
   function planOf({ plan: slug }: Account): SessionAccountRecord['plan'] {
-    return { slug, name: operator().catalog.plans.get(slug)?.name ?? slug };
+    return { slug, name: serviceState().catalog.plans.get(slug)?.name ?? slug };
   }
 
   return [
     ...sharedRoutes(parts),
-    whoRoute(parts, { realm: 'customer', sign_up: signIn.mode }, operator, accountOf),
+    whoRoute(parts, { realm: 'customer', sign_up: signIn.mode }, serviceState, accountOf),
     ...customerRoutes(signIn, mailMode),
   ];
 }
@@ -61,11 +61,11 @@ export function customerAuthRoutes(
 export function operatorAuthRoutes({
   signIn,
   mailMode,
-  operator,
+  serviceState,
 }: DashboardDependencies): readonly (Route<SignedInOperator> | Route<undefined>)[] {
   const parts = { realm: signIn.operator, mailMode };
   const facts = { realm: 'operator', sign_up: 'closed' } as const;
-  return [...sharedRoutes(parts), whoRoute(parts, facts, operator, async () => null)];
+  return [...sharedRoutes(parts), whoRoute(parts, facts, serviceState, async () => null)];
 }
 
 function rightsOf(who: SignedIn): Pick<SessionUserRecord, 'role' | 'permissions'> {
@@ -77,7 +77,7 @@ function rightsOf(who: SignedIn): Pick<SessionUserRecord, 'role' | 'permissions'
 function whoRoute<Who extends SignedIn>(
   { realm, mailMode }: AuthDependencies<Who>,
   facts: { readonly realm: Who['realm']; readonly sign_up: SignUpMode },
-  operator: DashboardDependencies['operator'],
+  serviceState: DashboardDependencies['serviceState'],
   accountOf: (who: Who) => Promise<SessionAccountRecord | null>,
 ): Route<undefined> {
   async function userRecord(who: Who): Promise<SessionUserRecord> {
@@ -99,7 +99,7 @@ function whoRoute<Who extends SignedIn>(
     async handle({ request }): Promise<SessionRecord> {
       const who = await realm.read(request.headers);
       const user = who === undefined ? null : await userRecord(who);
-      const usd_per_million = formatDecimal(operator().catalog.usdPerMillion, MICRO_DECIMALS);
+      const usd_per_million = formatDecimal(serviceState().catalog.usdPerMillion, MICRO_DECIMALS);
       return { object: 'session', ...facts, mail: mailMode, usd_per_million, user };
     },
   });

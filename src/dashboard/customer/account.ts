@@ -3,8 +3,8 @@
 
 import type { TProperties } from '@sinclair/typebox';
 import { isoTime } from '../../core/calendar.ts';
-import type { OperatorState } from '../../core/operator.ts';
 import { type Plan, planIncludes } from '../../core/plan.ts';
+import type { ServiceState } from '../../core/service-state.ts';
 import type { Account } from '../../identity/accounts.ts';
 import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import { accountView } from '../../operations/account-view.ts';
@@ -48,10 +48,10 @@ export function accountRoutes(dependencies: OwnDependencies): CustomerRoutes {
 }
 
 export async function ownAccount(
-  { store, limits, operator, clock }: OwnDependencies,
+  { store, limits, serviceState, clock }: OwnDependencies,
   account: Account,
 ): Promise<OwnAccountRecord> {
-  const state = operator();
+  const state = serviceState();
   planOf(state, account);
   const { id, plan, planSince, standing, emailVerified } = account;
   const view = await accountView(
@@ -65,10 +65,10 @@ export async function ownAccount(
 
 /** What a client needs beside a key: the base URL, and a model of the plan for examples. */
 export function connectionOf(
-  { operator, baseUrl }: OwnDependencies,
+  { serviceState, baseUrl }: OwnDependencies,
   account: Account,
 ): ConnectionRecord {
-  const state = operator();
+  const state = serviceState();
   const plan = planOf(state, account);
   const model = state.catalog.models.find(({ slug }) => planIncludes(plan, slug));
   return {
@@ -79,7 +79,7 @@ export function connectionOf(
 }
 
 /** Throws `unavailable` if the catalog no longer contains the plan. */
-export function planOf({ catalog }: OperatorState, { plan: slug }: Pick<Account, 'plan'>): Plan {
+export function planOf({ catalog }: ServiceState, { plan: slug }: Pick<Account, 'plan'>): Plan {
   const plan = catalog.plans.get(slug);
   if (plan !== undefined) return plan;
   throw new DashboardError(

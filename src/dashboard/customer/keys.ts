@@ -32,10 +32,10 @@ import type {
 import { connectionOf, type OwnDependencies, readRoute, WHILE_INACTIVE } from './account.ts';
 
 export function keyRoutes(dependencies: OwnDependencies, inTurn: ReadTurns): CustomerRoutes {
-  const { store, operator, clock } = dependencies;
+  const { store, serviceState, clock } = dependencies;
   const { keys, accounts } = store;
   const record = (row: ApiKey): KeyRecord => keyRecord(row, clock());
-  const parts = { ...store, ...dependencies, catalog: () => operator().catalog };
+  const parts = { ...store, ...dependencies, catalog: () => serviceState().catalog };
   const readSpend = createKeySpend(store.database);
 
   async function readKeys(
@@ -75,7 +75,7 @@ export function keyRoutes(dependencies: OwnDependencies, inTurn: ReadTurns): Cus
       },
       async handle({ who: { accountId }, query, request }): Promise<KeyListRecord> {
         const filter = { state: query.state ?? 'all', text: query.q?.trim() ?? '' };
-        const { usdPerMillion } = operator().catalog;
+        const { usdPerMillion } = serviceState().catalog;
         return sortedList(
           query,
           '-created',
@@ -101,7 +101,7 @@ export function keyRoutes(dependencies: OwnDependencies, inTurn: ReadTurns): Cus
       path: '/keys/summary',
       async handle({ who: { accountId } }): Promise<KeySummaryRecord> {
         const { made, limit, nextAt } = await keys.creations(accountId);
-        const plan = operator().catalog.plans.get((await accounts.get(accountId)).plan);
+        const plan = serviceState().catalog.plans.get((await accounts.get(accountId)).plan);
         return {
           counts: await keys.countStates(accountId),
           active_count: await keys.countActive(accountId),

@@ -21,7 +21,7 @@ import { CSV_TYPE, csvCell } from './requests-csv.ts';
 const ONLY = { only: Type.Optional(Type.Literal('movements')) };
 
 export function ledgerRoutes(
-  { store, operator, clock }: OwnDependencies,
+  { store, serviceState, clock }: OwnDependencies,
   exports: ReturnType<typeof createExports>,
 ): CustomerRoutes {
   const { database } = store;
@@ -30,7 +30,7 @@ export function ledgerRoutes(
       path: '/ledger',
       query: { ...PAGE_QUERY, ...ONLY },
       handle({ who: { accountId }, query }) {
-        const { usdPerMillion } = operator().catalog;
+        const { usdPerMillion } = serviceState().catalog;
         const only = query.only ?? 'everything';
         return numberedList(
           query,
@@ -48,7 +48,7 @@ export function ledgerRoutes(
         const span = readSpan(call.query);
         const { only } = call.query;
         return exports.serve(call, accountId, async () => {
-          const { usdPerMillion } = operator().catalog;
+          const { usdPerMillion } = serviceState().catalog;
           const { whole } = await watchCut(database, accountId);
           const slice = (await findSlice(database.db, accountId, span, { only })) ?? {
             first: 1,

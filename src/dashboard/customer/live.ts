@@ -45,7 +45,7 @@ export function liveReader(
   spend: Spend,
   accountId: string,
 ): () => Promise<Reading & { readonly data: LiveRecord }> {
-  const { store, operator, clock } = dependencies;
+  const { store, serviceState, clock } = dependencies;
   let read: { readonly mark: string; readonly stored: Stored } | undefined;
 
   async function readStored(day: Span): Promise<Stored> {
@@ -65,7 +65,7 @@ export function liveReader(
     if (commits === undefined || read?.mark !== mark)
       read = { mark, stored: await readStored(day) };
     const { account, balance, today, open } = read.stored;
-    const state = operator();
+    const state = serviceState();
     const { usdPerMillion } = state.catalog;
     const data: LiveRecord = {
       balance: balanceRecord(balance, usdPerMillion),

@@ -23,7 +23,7 @@ export function modelRoutes(dependencies: OwnDependencies): CustomerRoutes {
     readRoute({
       path: '/model-names',
       async handle({ who: { accountId } }): Promise<List<ModelNameRecord>> {
-        const state = dependencies.operator();
+        const state = dependencies.serviceState();
         const plan = planOf(state, await dependencies.store.accounts.get(accountId));
         return modelNames(state.catalog.models.filter(({ slug }) => planIncludes(plan, slug)));
       },
@@ -32,10 +32,10 @@ export function modelRoutes(dependencies: OwnDependencies): CustomerRoutes {
 }
 
 async function listModels(
-  { store, operator, clock }: OwnDependencies,
+  { store, serviceState, clock }: OwnDependencies,
   accountId: string,
 ): Promise<ModelListRecord> {
-  const state = operator();
+  const state = serviceState();
   const { catalog, incidentOf } = state;
   const plan = planOf(state, await store.accounts.get(accountId));
   const nowMs = clock();

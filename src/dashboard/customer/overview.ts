@@ -3,7 +3,7 @@
 
 import { DAY_MS, isoTime, nextUtcDay, utcMonth } from '../../core/calendar.ts';
 import type { Micro, UsdRate } from '../../core/money.ts';
-import type { OperatorState } from '../../core/operator.ts';
+import type { ServiceState } from '../../core/service-state.ts';
 import type { Account } from '../../identity/accounts.ts';
 import { keyRecord } from '../../identity/key-record.ts';
 import { createSpend, type DaySpend } from '../../ledger/spend.ts';
@@ -21,7 +21,7 @@ const LOW_DAYS = 3;
 const KEY_ENDS_WITHIN_DAYS = 7;
 
 export function overviewRoutes(dependencies: OwnDependencies): CustomerRoutes {
-  const { store, operator, clock } = dependencies;
+  const { store, serviceState, clock } = dependencies;
   const spend = createSpend(store.database);
 
   return [
@@ -36,7 +36,7 @@ export function overviewRoutes(dependencies: OwnDependencies): CustomerRoutes {
         const days = await spend.byDay(accountId, { fromMs, untilMs: today + DAY_MS });
         const { data: live } = await liveReader(dependencies, spend, accountId)();
         const account = await store.accounts.get(accountId);
-        const state = operator();
+        const state = serviceState();
         const { usdPerMillion, minimumHold } = state.catalog;
         const since = (ms: number) => days.filter(({ dayMs }) => dayMs >= ms);
         const { available } = await store.books.balance(accountId);
@@ -102,7 +102,7 @@ function standingNotices(
   ];
 }
 
-function operatorNotices({ catalog, incidentOf, maintenance }: OperatorState): NoticeRecord[] {
+function operatorNotices({ catalog, incidentOf, maintenance }: ServiceState): NoticeRecord[] {
   const models = catalog.models
     .filter(({ slug, incidentLimits }) => (incidentLimits ?? incidentOf(slug)) !== undefined)
     .map(({ slug }) => slug);

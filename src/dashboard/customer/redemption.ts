@@ -22,7 +22,7 @@ const REFUSED = {
 
 export function redemptionRoutes({
   store,
-  operator,
+  serviceState,
   clock,
   randomBytes,
 }: OwnDependencies): CustomerRoutes {
@@ -52,7 +52,7 @@ export function redemptionRoutes({
         await attempt.succeeded();
         return {
           amount: formatTokens(result.amount),
-          amount_usd: formatUsd(result.amount, operator().catalog.usdPerMillion),
+          amount_usd: formatUsd(result.amount, serviceState().catalog.usdPerMillion),
           available: formatTokens(result.available),
         };
       },

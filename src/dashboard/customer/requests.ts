@@ -35,7 +35,7 @@ import { CSV_TYPE, csvPages } from './requests-csv.ts';
 const COUNT_MAX = 10_000;
 
 export function requestRoutes(
-  { store, operator, clock }: OwnDependencies,
+  { store, serviceState, clock }: OwnDependencies,
   exports: ReturnType<typeof createExports>,
   inTurn: ReadTurns,
 ): CustomerRoutes {
@@ -45,7 +45,7 @@ export function requestRoutes(
     newest: createNewestRequests(database),
     refusals: createRefusalList(database),
   };
-  const shown = (entry: LogEntry) => requestRecord(entry, operator().catalog.usdPerMillion);
+  const shown = (entry: LogEntry) => requestRecord(entry, serviceState().catalog.usdPerMillion);
 
   async function search(accountId: string, prefix: string, limit: number): Promise<LogEntry[]> {
     const [ended, refused] = await Promise.all([
@@ -64,7 +64,7 @@ export function requestRoutes(
   }
 
   async function history(accountId: string, id: string): Promise<RequestHistoryRecord> {
-    const explanation = await explainToCustomer(store.books, operator().catalog, accountId, id);
+    const explanation = await explainToCustomer(store.books, serviceState().catalog, accountId, id);
     const [newer, older] = await lists.requests.neighbours(accountId, id);
     const name = await keyName(accountId, explanation.key_id);
     return { object: 'request', ...explanation, key_name: name, newer, older };
@@ -109,7 +109,7 @@ export function requestRoutes(
       async handle({ who: { accountId } }): Promise<RequestFiltersRecord> {
         const { rows } = await store.keys.listed(accountId);
         return {
-          models: operator().catalog.models.map(({ slug }) => slug),
+          models: serviceState().catalog.models.map(({ slug }) => slug),
           keys: [
             ...rows.map(({ id, name, masked }) => ({ id, name, masked })),
             { id: PLAYGROUND_KEY_ID, name: 'Playground', masked: 'no key' },
@@ -130,7 +130,7 @@ export function requestRoutes(
           // The rows of archived requests may not be removed yet.
           const listed = { ...filter, afterReceipt: cut };
           const read = createRequestLog(lists, accountId);
-          const { usdPerMillion } = operator().catalog;
+          const { usdPerMillion } = serviceState().catalog;
           return {
             pieces: whole(csvPages((limit, after) => read(listed, limit, after), usdPerMillion)),
             type: CSV_TYPE,

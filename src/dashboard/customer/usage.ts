@@ -41,9 +41,9 @@ export const USAGE_QUERY = {
 };
 
 export function usageRoutes(dependencies: OwnDependencies, inTurn: ReadTurns): CustomerRoutes {
-  const { store, operator, clock } = dependencies;
+  const { store, serviceState, clock } = dependencies;
   const readSpeeds = createSpeedReader(store.database);
-  const read = createUsageReader({ store, clock, catalog: () => operator().catalog });
+  const read = createUsageReader({ store, clock, catalog: () => serviceState().catalog });
 
   return [
     readRoute({

@@ -49,8 +49,8 @@ export function machineReader(dependencies: MachineDependencies) {
 }
 
 export async function machineRecord(dependencies: MachineDependencies, { balances, today }: Sums) {
-  const { store, machine, operator, catalogStatus } = dependencies;
-  const { maintenance, catalog } = operator();
+  const { store, machine, serviceState, catalogStatus } = dependencies;
+  const { maintenance, catalog } = serviceState();
   const { usdPerMillion } = catalog;
   const states = dependencies.upstreams();
   const status = catalogStatus();

@@ -12,7 +12,7 @@ import {
 } from '../../../src/dashboard/edge/call-limit.ts';
 import type { SignedInCustomer } from '../../../src/identity/signed-in.ts';
 import { creditOf, holdOf, settleOf } from '../../support/ledger.ts';
-import { operatorState } from '../../support/operator.ts';
+import { serviceState } from '../../support/service-state.ts';
 import { ADDRESS, openApp, openDomains } from '../app.ts';
 
 /** A Saturday at noon. */
@@ -25,7 +25,7 @@ export async function openCustomerApp(directory: string, { catalog = '' } = {}) 
   let now = NOW_MS;
   const clock = () => now;
   const loaded = loadCatalog({ text: `${DEMO_CATALOG}\n${catalog}`, environment: {}, nowMs: now });
-  let state = operatorState(loaded);
+  let state = serviceState(loaded);
   const { database, store, limits, close } = await openDomains(directory, {
     clock,
     plans: () => state.catalog.plans,
@@ -40,7 +40,7 @@ export async function openCustomerApp(directory: string, { catalog = '' } = {}) 
     archives: undefined,
     store,
     limits,
-    operator: () => state,
+    serviceState: () => state,
     baseUrl: () => 'https://gate.example',
     mailMode: 'log',
     draining: () => draining,

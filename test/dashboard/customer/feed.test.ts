@@ -51,7 +51,7 @@ describeOnEachDatabase("a customer's live feed", () => {
     await waitUntil(() => feed.records.at(-1)?.today.spent === '2');
     expect(feed.records.at(-1)).toMatchObject({ balance: { available: '13' }, open_requests: [] });
 
-    const plan = app.dependencies.operator().catalog.plans.get('pro') ?? fail();
+    const plan = app.dependencies.serviceState().catalog.plans.get('pro') ?? fail();
     const claim = await app.limits.claim({
       ...{ requestId: 'req_live', accountId: account, model: 'demo-chat', plan },
       ...{ startedAt: app.dependencies.clock(), incident: undefined },

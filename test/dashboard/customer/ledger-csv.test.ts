@@ -164,7 +164,7 @@ describeOnEachDatabase('the ledger as CSV', () => {
             );
           const { posted } = await app.dependencies.store.books.balance(account);
           expect(sum(7, 6)).toBe(posted);
-          expect(sum(8, 18)).toBe(posted * app.dependencies.operator().catalog.usdPerMillion);
+          expect(sum(8, 18)).toBe(posted * app.dependencies.serviceState().catalog.usdPerMillion);
         },
       ),
       {

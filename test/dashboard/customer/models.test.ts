@@ -63,7 +63,7 @@ describeOnEachDatabase('models and prices', () => {
       limits: null,
       effective_limits: limits,
     });
-    const { incidentOf } = app.dependencies.operator();
+    const { incidentOf } = app.dependencies.serviceState();
     app.operate({ incidentOf: () => ({ requestsPerMinute: 7, concurrentRequests: 99 }) });
     const after = await modelsOf(account);
     expect(after.data[0]).toMatchObject({
@@ -76,7 +76,7 @@ describeOnEachDatabase('models and prices', () => {
 
   test('prices are the current ones per million tokens, with the next change', async () => {
     const { data } = await modelsOf(await app.customer());
-    const [chat] = app.dependencies.operator().catalog.models;
+    const [chat] = app.dependencies.serviceState().catalog.models;
     expect(data[0]?.pricing).toMatchObject({
       unit: '1M_tokens',
       input: '0.15',

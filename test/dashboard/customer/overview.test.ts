@@ -90,7 +90,7 @@ describeOnEachDatabase('the overview', () => {
         promptTokens: tokenCount(1),
         outputBound: tokenCount(9),
       },
-      price: own.dependencies.operator().catalog.models[0]?.prices[0].price ?? fail(),
+      price: own.dependencies.serviceState().catalog.models[0]?.prices[0].price ?? fail(),
       nowMs: NOW_MS,
     });
     const { json } = await own.get(account, '/overview');
@@ -161,7 +161,7 @@ describeOnEachDatabase('the overview', () => {
       const account = await app.customer({ credit: 1n, verified: false });
       expect(await kindsOf(account)).toEqual(['email_unverified']);
       await app.accounts.changeStanding(account, 'suspended', 'operator');
-      const { incidentOf, maintenance } = app.dependencies.operator();
+      const { incidentOf, maintenance } = app.dependencies.serviceState();
       app.operate({
         maintenance: { on: true, message: 'Back at noon.' },
         incidentOf: (slug) => (slug === 'demo-chat' ? { requestsPerMinute: 1 } : undefined),
@@ -179,7 +179,7 @@ describeOnEachDatabase('the overview', () => {
   test('an account whose plan is missing gets an error, and can still revoke its keys', async () => {
     const account = await app.customer();
     const { row } = await app.keys.create({ accountId: account }, account);
-    const { catalog } = app.dependencies.operator();
+    const { catalog } = app.dependencies.serviceState();
     app.operate({ catalog: { ...catalog, plans: new Map() } });
     const answer = await app.get(account, '/overview');
     expect([answer.status, answer.json['error']]).toMatchObject([503, { code: 'unavailable' }]);

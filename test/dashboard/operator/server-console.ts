@@ -33,7 +33,7 @@ import { createRaisedAlerts } from '../../../src/observe/raised-alerts.ts';
 import { createHeardGroups } from '../../../src/operations/upstream-words.ts';
 import { createAlertKeeper } from '../../../src/server/alert-keeper.ts';
 import { createCatalogFile } from '../../../src/server/catalog-file.ts';
-import { createOperatorStates } from '../../../src/server/operator-changes.ts';
+import { createServiceStates } from '../../../src/server/service-changes.ts';
 import { connectDatabase } from '../../../src/store/connect.ts';
 import { auditEvents } from '../../../src/store/tables.ts';
 import { createHealth } from '../../../src/upstream/health.ts';
@@ -114,7 +114,7 @@ export async function openMachineConsole(root: string, { file: hasFile = true } 
   const clock = Date.now;
   const file = createCatalogFile(context);
   const live = createLiveCatalog({ first: context.loadedCatalog(), read: file.read, clock });
-  const operators = await createOperatorStates({
+  const operators = await createServiceStates({
     ...{ database: serving, live, file, clock },
     log: { info: () => undefined, error: () => undefined },
     alert: () => undefined,
@@ -143,7 +143,7 @@ export async function openMachineConsole(root: string, { file: hasFile = true } 
   const dependencies: MachineDependencies = {
     archives: undefined,
     store: { ...store, incidents: createIncidents({ database: store.database, clock }) },
-    operator: operators.current,
+    serviceState: operators.current,
     inFlight: () => 3,
     draining: () => false,
     clock,

@@ -1,12 +1,12 @@
 // The operator's settings for tests that configure only a catalog.
 
 import type { Catalog } from '../../src/core/model.ts';
-import type { OperatorState } from '../../src/core/operator.ts';
+import type { ServiceState } from '../../src/core/service-state.ts';
 
-export function operatorState(
+export function serviceState(
   catalog: Catalog,
-  changes: Partial<Omit<OperatorState, 'catalog'>> = {},
-): OperatorState {
+  changes: Partial<Omit<ServiceState, 'catalog'>> = {},
+): ServiceState {
   return {
     catalog,
     incidentOf: () => undefined,

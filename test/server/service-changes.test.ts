@@ -16,7 +16,7 @@ import { createKeys } from '../../src/identity/keys.ts';
 import { createSettings } from '../../src/identity/settings.ts';
 import { resetUpstream } from '../../src/operations/upstreams.ts';
 import { CHANGE_EFFECTS, type ChangeEffect } from '../../src/server/change-effects.ts';
-import { createOperatorStates } from '../../src/server/operator-changes.ts';
+import { createServiceStates } from '../../src/server/service-changes.ts';
 import { newDatabase, temporaryDirectory } from '../support/database.ts';
 import { waitUntil } from '../support/upstream.ts';
 
@@ -42,7 +42,7 @@ async function start(read: () => LoadedCatalog = () => loadFound(found, 0)) {
   const alerts: Alert[] = [];
   const dropped: (ChangedAccounts | undefined)[] = [];
   let removals = 0;
-  const operators = await createOperatorStates({
+  const operators = await createServiceStates({
     database,
     live: createLiveCatalog({ first: loadFound(found, 0), read, clock: Date.now }),
     file: { paths: () => [], changedSettings: () => [], isOutdated: () => false },

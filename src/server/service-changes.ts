@@ -8,7 +8,7 @@ import type { CatalogStatus, LiveCatalog } from '../catalog/live.ts';
 import { type CatalogNote, readReloadRequest, writeCatalogNote } from '../catalog/notes.ts';
 import type { Alert } from '../core/alert.ts';
 import { isoTime } from '../core/calendar.ts';
-import type { OperatorState } from '../core/operator.ts';
+import type { ServiceState } from '../core/service-state.ts';
 import { accountsByPlan } from '../identity/accounts.ts';
 import { createAuditTail } from '../identity/audit-tail.ts';
 import type { ChangedAccounts } from '../identity/authenticate.ts';
@@ -17,7 +17,7 @@ import type { Database } from '../store/contract.ts';
 import type { CatalogFile } from './catalog-file.ts';
 import { effectOf } from './change-effects.ts';
 import { createFileWatch } from './file-watch.ts';
-import { createOperatorState } from './operator-state.ts';
+import { createServiceState } from './service-state.ts';
 import type { SharedCatalog } from './shared-catalog.ts';
 
 /** Poll interval. The documentation promises a second. */
@@ -26,9 +26,9 @@ const LOOK_MS = 250;
 /** Problems of a refused catalog that are listed one by one. */
 const LISTED_PROBLEMS_MAX = 50;
 
-export type OperatorStates = {
+export type ServiceStates = {
   /** The state for a request that begins now. */
-  readonly current: () => OperatorState;
+  readonly current: () => ServiceState;
   /** Problems with the catalog, without details about accounts; empty where there are none. */
   readonly warnings: () => readonly string[];
   /** Reloads the catalog on an operator's request in the console. */
@@ -67,13 +67,13 @@ export type OperatorsOptions = {
   readonly onRemoval: () => void;
 };
 
-export async function createOperatorStates(options: OperatorsOptions): Promise<OperatorStates> {
+export async function createServiceStates(options: OperatorsOptions): Promise<ServiceStates> {
   const { database, live, file, shared, clock, log, alert, onChange, onRemoval } = options;
   const files = createFileWatch(file.paths);
   // Opened before the first read of the state, so that no event falls in between.
   const tail = createAuditTail(database);
   await tail.read();
-  const operator = await createOperatorState({ database, catalog: live.current, clock });
+  const operator = await createServiceState({ database, catalog: live.current, clock });
   /** Repaired upstreams that are not reset yet. */
   const mended = new Set<string>();
   let reset: (upstream: string) => void = () => undefined;
@@ -264,7 +264,7 @@ export async function createOperatorStates(options: OperatorsOptions): Promise<O
 
 function noteOf(
   status: CatalogStatus,
-  { models, upstreams, plans }: OperatorState['catalog'],
+  { models, upstreams, plans }: ServiceState['catalog'],
   warnings: readonly string[],
   request: string | undefined,
 ): CatalogNote {

@@ -17,7 +17,7 @@ export type Blocklist = {
 /** `message` replaces the standard text for callers. */
 export type Maintenance = { readonly on: boolean; readonly message?: string };
 
-export type OperatorState = {
+export type ServiceState = {
   readonly catalog: Catalog;
   /** The operator's limits for a model's slug; `undefined` without an incident. */
   readonly incidentOf: (modelSlug: string) => IncidentLimits | undefined;

@@ -4,29 +4,29 @@
 import { readDisabled } from '../catalog/disabled.ts';
 import { readIncidents } from '../catalog/incidents.ts';
 import type { Catalog } from '../core/model.ts';
-import type { OperatorState } from '../core/operator.ts';
+import type { ServiceState } from '../core/service-state.ts';
 import { readBlocklist } from '../identity/blocks.ts';
 import { readMaintenance } from '../identity/settings.ts';
 import type { Database } from '../store/contract.ts';
 
-export type OperatorStateHolder = {
-  readonly current: () => OperatorState;
+export type ServiceStateHolder = {
+  readonly current: () => ServiceState;
   /** When it next changes by itself, because a block ends (Unix milliseconds). */
   readonly changesAt: () => number;
   /** Replaces it by the current state. Throws where that cannot be read, and keeps the old one. */
   readonly refresh: () => Promise<void>;
 };
 
-export async function createOperatorState(dependencies: {
+export async function createServiceState(dependencies: {
   readonly database: Database;
   readonly catalog: () => Catalog;
   /** Unix milliseconds. */
   readonly clock: () => number;
-}): Promise<OperatorStateHolder> {
+}): Promise<ServiceStateHolder> {
   const { database, catalog, clock } = dependencies;
   let held = await read();
 
-  async function read(): Promise<{ readonly state: OperatorState; readonly changesAt: number }> {
+  async function read(): Promise<{ readonly state: ServiceState; readonly changesAt: number }> {
     return database.snapshot(async () => {
       const { blocklist, changesAt } = await readBlocklist(database, clock());
       const state = {
