@@ -291,6 +291,12 @@ const BANS: readonly Ban[] = [
     except: /^src\/(async\/every|generate\/pump|dashboard\/web\/.*)\.tsx?$/,
   },
   {
+    name: 'an object names its members: no literal is spread into it',
+    pattern: /(?<!\{)\.\.\.\{/,
+    example: 'createKeys({ ...{ database, clock }, plans })',
+    within: /^src\//,
+  },
+  {
     name: 'the process environment is read where the process starts alone',
     pattern: /\bprocess\.env\b/,
     example: "process.env['PORT']",

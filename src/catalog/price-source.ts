@@ -63,7 +63,8 @@ function asModelsDev(model: unknown) {
       input: at('supports_vision') === true ? ['image'] : [],
       output: isText ? ['text'] : [],
     },
-    ...{ tool_call: at('supports_function_calling'), reasoning: at('supports_reasoning') },
+    tool_call: at('supports_function_calling'),
+    reasoning: at('supports_reasoning'),
     structured_output: at('supports_response_schema'),
   };
 }
@@ -93,7 +94,8 @@ function pricedModel(model: unknown, provider: string, name: string, divisor: bi
   /** What a new entry of the catalog says besides its slug, price and upstream. */
   const facts = {
     ...(title === undefined ? {} : { display_name: title }),
-    ...{ context_window: window, max_output: longest },
+    context_window: window,
+    max_output: longest,
     features: [
       ...(memberOf(model, 'tool_call') === true ? ['tools'] : []),
       ...(memberOf(model, 'structured_output') === true ? ['json'] : []),

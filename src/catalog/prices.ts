@@ -227,8 +227,10 @@ function toRates(entry: TierEntry | Omit<RatesEntry, 'windows'>): Rates & CacheR
   const { input, cached_input: read = input, cache_write: write = input, output } = entry;
   const { cached_input_explicit: explicit = read, cache_write_1h: long = write } = entry;
   return {
-    ...{ input: rateOf(input), cachedInput: rateOf(read) },
-    ...{ cacheWrite: rateOf(write), output: rateOf(output) },
+    input: rateOf(input),
+    cachedInput: rateOf(read),
+    cacheWrite: rateOf(write),
+    output: rateOf(output),
     ...(rateOf(explicit) !== rateOf(read) && { cachedInputExplicit: rateOf(explicit) }),
     ...(rateOf(long) !== rateOf(write) && { cacheWriteLong: rateOf(long) }),
   };

@@ -21,8 +21,18 @@ async function list(context: Context): Promise<Output> {
 }
 
 const HEADER = [
-  ...['NODE', 'HOST', 'STATE', 'LEADER', 'VERSION', 'ADDRESS', 'HEARTBEAT', 'IN FLIGHT'],
-  ...['REDIS', 'LIMITS', 'CATALOG', 'CLOCK'],
+  'NODE',
+  'HOST',
+  'STATE',
+  'LEADER',
+  'VERSION',
+  'ADDRESS',
+  'HEARTBEAT',
+  'IN FLIGHT',
+  'REDIS',
+  'LIMITS',
+  'CATALOG',
+  'CLOCK',
 ];
 
 function textOf(nodes: readonly ListedNodeRecord[]): string {

@@ -15,8 +15,19 @@ export function priceSheetText(
   atMs: number,
 ): string {
   const header = [
-    ...['', 'MODEL', 'FROM', 'HOURS', 'INPUT', 'CACHED', 'CACHE WRITE', 'OUTPUT'],
-    ...['USD INPUT', 'CACHED', 'CACHE WRITE', 'OUTPUT', 'VERSION'],
+    '',
+    'MODEL',
+    'FROM',
+    'HOURS',
+    'INPUT',
+    'CACHED',
+    'CACHE WRITE',
+    'OUTPUT',
+    'USD INPUT',
+    'CACHED',
+    'CACHE WRITE',
+    'OUTPUT',
+    'VERSION',
   ];
   const rows = models.flatMap(({ slug, prices }) => {
     const period = periodAt(prices, atMs);
@@ -24,7 +35,10 @@ export function priceSheetText(
     return prices.flatMap((each) => {
       const from = Number.isFinite(each.validFromMs) ? shortTime(each.validFromMs) : '-';
       const row = (hours: string, inForce: boolean, price: Price): string[] => [
-        ...[each === period && inForce ? '*' : '', slug, from, hours],
+        each === period && inForce ? '*' : '',
+        slug,
+        from,
+        hours,
         ...priceCells(price, usdPerMillion),
       ];
       return [
@@ -60,8 +74,12 @@ function termLines(models: readonly Model[]): string[] {
 }
 
 const RATE_WORDS = {
-  ...{ input: 'input', cachedInput: 'cached', cacheWrite: 'cache write', output: 'output' },
-  ...{ cachedInputExplicit: 'explicit cache reads', cacheWriteLong: 'cache writes of an hour' },
+  input: 'input',
+  cachedInput: 'cached',
+  cacheWrite: 'cache write',
+  output: 'output',
+  cachedInputExplicit: 'explicit cache reads',
+  cacheWriteLong: 'cache writes of an hour',
 };
 
 function rateWords(rates: Partial<Rates & CacheRates>): string {

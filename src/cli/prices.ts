@@ -126,8 +126,16 @@ type Sum = Preview['totals'];
 
 function previewText({ models, totals, unpriced }: Preview): string {
   const header = [
-    ...['MODEL', 'REQUESTS', 'INPUT', 'CACHED', 'CACHE WRITE', 'OUTPUT'],
-    ...['BOOKED', 'WOULD BE', 'DIFFERENCE', 'LOSS'],
+    'MODEL',
+    'REQUESTS',
+    'INPUT',
+    'CACHED',
+    'CACHE WRITE',
+    'OUTPUT',
+    'BOOKED',
+    'WOULD BE',
+    'DIFFERENCE',
+    'LOSS',
   ];
   const row = (name: string, sum: Sum): string[] => {
     const { requests, input, cachedInput, cacheWrite, output } = sum;

@@ -62,8 +62,13 @@ const HEADER = 'DAY,MODEL,KEY,BILLED,BOOKED,BILL USD,BOOKS USD,LIKELY CAUSE'.spl
 function text({ rows, totals, causes, ...result }: Reconciled, percent: string): string {
   const differing = rows.filter((row) => !row.ok);
   const cells = differing.map(({ day, model, key, vendor, books, ...row }) => [
-    ...[day, model || '-', key || '-', String(vendor?.requests ?? '-')],
-    ...[String(books?.requests ?? 0), String(vendor?.usd ?? '-'), String(books?.usd ?? 0)],
+    day,
+    model || '-',
+    key || '-',
+    String(vendor?.requests ?? '-'),
+    String(books?.requests ?? 0),
+    String(vendor?.usd ?? '-'),
+    String(books?.usd ?? 0),
     row.causes.join(', '),
   ]);
   return [

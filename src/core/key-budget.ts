@@ -47,8 +47,10 @@ export function addSpend(spend: BudgetSpend, debited: Micro, nowMs: number): Bud
   const { total, day, inDay, month, inMonth } = spendAt(spend, nowMs);
   return {
     total: add(total, debited),
-    ...{ day, inDay: add(inDay, debited) },
-    ...{ month, inMonth: add(inMonth, debited) },
+    day,
+    inDay: add(inDay, debited),
+    month,
+    inMonth: add(inMonth, debited),
   };
 }
 

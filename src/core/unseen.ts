@@ -66,7 +66,10 @@ export function withUnseen(usage: Usage, quiet: Quiet, pace: number, outputBound
   if (made === seen) return usage;
   const outputTokens = Math.max(seen, Math.min(made, outputBound));
   const estimate: Estimate = {
-    ...{ ...prompt, seen, ...quiet, pace },
+    ...prompt,
+    seen,
+    ...quiet,
+    pace,
     ...(outputTokens < made && { most: outputTokens }),
   };
   const reasoningTokens = usage.reasoningTokens + outputTokens - seen;

@@ -98,7 +98,10 @@ function withBoundPrompt(usage: Usage, most: number): Usage {
   const cacheWriteTokens = Math.min(usage.cacheWriteTokens, most - cachedInputTokens);
   return {
     ...rest,
-    ...{ inputTokens: most, cachedInputTokens, cacheWriteTokens, doubt: 'implausible' },
+    inputTokens: most,
+    cachedInputTokens,
+    cacheWriteTokens,
+    doubt: 'implausible',
     ...(explicit !== undefined && { cachedExplicitTokens: Math.min(explicit, cachedInputTokens) }),
     ...(long !== undefined && { cacheWriteLongTokens: Math.min(long, cacheWriteTokens) }),
   };

@@ -58,7 +58,8 @@ export function createDocSite(options: DocSiteOptions) {
   const icon = { name: `mark-${tagOf(docs.icon)}.svg`, body: docs.icon, type: 'image/svg+xml' };
   const files = new Map([style, icon].map((file) => [`assets/${file.name}`, file]));
   const frame = {
-    ...{ part, pages },
+    part,
+    pages,
     assets: { style: `${prefix}/assets/${style.name}`, icon: `${prefix}/assets/${icon.name}` },
   };
   let shown = face();

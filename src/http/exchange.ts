@@ -264,7 +264,10 @@ export function refuse(
   if (tally.answer === undefined || tally.answer.counted) {
     const { code, message, caller } = error;
     dependencies.noteRefusal({
-      ...{ requestId, at: exchange.startedAt, code, message },
+      requestId,
+      at: exchange.startedAt,
+      code,
+      message,
       route: tally.route,
       accountId: tally.accountId ?? caller?.accountId,
       keyId: tally.keyId ?? caller?.keyId,

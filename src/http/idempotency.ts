@@ -45,7 +45,9 @@ export function createIdempotency({ store, books, clock, monotonic }: Options) {
   let memoryBytes = 0;
 
   return {
-    ...{ store, books, clock },
+    store,
+    books,
+    clock,
     isRunning: (requestId: string): boolean => running.has(requestId),
     /** Throws if the account has too many open. Returns the function that gives the place back. */
     enter(accountId: string, { concurrentRequests }: Plan): () => void {

@@ -150,7 +150,9 @@ class KeyedRequest implements KeyedCall {
     const { requestId, tally } = this.#exchange;
     const { lookup, transcript } = first;
     conclude(this.#idempotency, {
-      ...{ lookup, requestId, summary: tally.answer },
+      lookup,
+      requestId,
+      summary: tally.answer,
       answer: () => (isComplete ? packAnswer(head, transcript) : undefined),
     })
       .catch((error) => this.#dependencies.onInternal(requestId, error))

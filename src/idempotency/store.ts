@@ -153,7 +153,12 @@ export function createIdempotencyStore(dependencies: {
         return undefined;
       }
       return {
-        ...{ id, requestId, fingerprint, owner, state, createdAt },
+        id,
+        requestId,
+        fingerprint,
+        owner,
+        state,
+        createdAt,
         get answer() {
           if (sealed === null) return undefined;
           return sealer.openBytes(sealed, contextOf(lookup, requestId));
@@ -164,7 +169,10 @@ export function createIdempotencyStore(dependencies: {
     async claim(lookup: KeyLookup, fingerprint: Uint8Array, requestId: string): Promise<boolean> {
       const isFirst = await statements.claim({
         ...owned(lookup, requestId),
-        ...{ accountId: lookup.accountId, fingerprint, owner: incarnation(), createdAt: clock() },
+        accountId: lookup.accountId,
+        fingerprint,
+        owner: incarnation(),
+        createdAt: clock(),
       });
       if (isFirst) kept.count(lookup.accountId, 1, 0);
       return isFirst;

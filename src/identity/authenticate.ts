@@ -159,7 +159,12 @@ function factsOf(row: KeyRow): KeyFacts {
   const { keyId, accountId, plan, planSince, standing, emailVerified, family } = row;
   const bounds = keyBounds(row);
   return Object.freeze({
-    ...{ keyId, accountId, plan, planSince, standing, emailVerified },
+    keyId,
+    accountId,
+    plan,
+    planSince,
+    standing,
+    emailVerified,
     ...(family !== null && { family }),
     ...(bounds !== undefined && { bounds }),
   });

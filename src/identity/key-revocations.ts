@@ -35,7 +35,12 @@ export function createKeyRevocations(
     await writeAuditEvents(
       database,
       revoked.map(({ id, masked }) => ({
-        ...{ operationId, at, actor, action: 'api_key.revoked', accountId, subject: id },
+        operationId,
+        at,
+        actor,
+        action: 'api_key.revoked',
+        accountId,
+        subject: id,
         detail: { masked, reason, replaced_by: null },
       })),
     );

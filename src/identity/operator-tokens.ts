@@ -232,7 +232,11 @@ export function operatorTokenRecord(row: OperatorToken, nowMs: number) {
   const { id, name, masked, createdBy } = row;
   const owner = hasOwner(row) ? createdBy.slice(OPERATOR_PREFIX.length) : null;
   return {
-    ...{ id, object: 'operator_token', name, masked, scopes: scopesOf(row) },
+    id,
+    object: 'operator_token',
+    name,
+    masked,
+    scopes: scopesOf(row),
     status: row.revokedAt !== null ? 'revoked' : row.expiresAt <= nowMs ? 'expired' : 'active',
     created_at: iso(row.createdAt),
     /** The address of the operator for whom it acts: its creator, unless the command line named one. */

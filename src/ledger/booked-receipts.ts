@@ -271,7 +271,10 @@ function receiptOfRow(
     modelServed: modelServed === null ? null : names.text(modelServed),
     outcome: row.outcome,
     usage: {
-      ...{ ...prompt, outputTokens, reasoningTokens, basis },
+      ...prompt,
+      outputTokens,
+      reasoningTokens,
+      basis,
       ...unpackReport(row.report, names.text).details,
     },
     price: names.price(price),

@@ -55,8 +55,10 @@ function budgetOf(row: Row): KeyBudget {
     },
     spend: {
       total: micro(BigInt(row.spent_total)),
-      ...{ day: Number(row.day), inDay: micro(BigInt(row.spent_day)) },
-      ...{ month: Number(row.month), inMonth: micro(BigInt(row.spent_month)) },
+      day: Number(row.day),
+      inDay: micro(BigInt(row.spent_day)),
+      month: Number(row.month),
+      inMonth: micro(BigInt(row.spent_month)),
     },
     reserved: limitOf(row.reserved) ?? ZERO,
   };

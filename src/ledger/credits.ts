@@ -97,7 +97,10 @@ function move({ changes }: LedgerBatch, account: AccountBooks, movement: Movemen
     throw new LedgerRefusal('The credit would take the balance above the largest amount.');
   }
   const stated = receiptOf(account, add(account.receipted, amount), available, {
-    ...{ kind, transferId, at: nowMs, amount },
+    kind,
+    transferId,
+    at: nowMs,
+    amount,
   });
   const previous = account.head;
   account.posted = posted;
@@ -108,7 +111,12 @@ function move({ changes }: LedgerBatch, account: AccountBooks, movement: Movemen
   account.receipted = stated.posted;
   changes.accounts.add(account);
   changes.movements.set(transferId, {
-    ...{ transferId, account: account.number, kind, amount, at: nowMs, reason },
+    transferId,
+    account: account.number,
+    kind,
+    amount,
+    at: nowMs,
+    reason,
     previous,
     ...stated,
   });

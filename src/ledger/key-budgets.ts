@@ -157,8 +157,11 @@ export function setBudget(batch: LedgerBatch, command: BudgetCommand): BudgetRes
   );
   if (!isChanged) return { limits, spend: asOf };
   const row: KeyBudgetRow = {
-    ...{ account: account.number, family },
-    ...{ limitTotal: limits.total, limitDay: limits.day, limitMonth: limits.month },
+    account: account.number,
+    family,
+    limitTotal: limits.total,
+    limitDay: limits.day,
+    limitMonth: limits.month,
     ...spendRow(asOf),
   };
   account.budgets.set(family, row);
@@ -265,7 +268,9 @@ export async function spentBefore(
   );
   return {
     total: micro(BigInt(found?.total ?? 0n)),
-    ...{ day, inDay: micro(BigInt(found?.in_day ?? 0n)) },
-    ...{ month, inMonth: micro(BigInt(found?.in_month ?? 0n)) },
+    day,
+    inDay: micro(BigInt(found?.in_day ?? 0n)),
+    month,
+    inMonth: micro(BigInt(found?.in_month ?? 0n)),
   };
 }

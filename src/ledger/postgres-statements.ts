@@ -137,7 +137,10 @@ export function prepareStatements(database: Database) {
         codes: codeRows.map((row): CodeRow => decode(CODE, row)),
         openHolds: holdRows.map((row): OpenHoldRow => decode(HOLD, row)),
         ended: endedRows.map(([id, account, debited, loss]) => ({
-          ...{ id: requestIdOf(id), account: Number(account), debited, loss },
+          id: requestIdOf(id),
+          account: Number(account),
+          debited,
+          loss,
         })),
         movements: movementRows.map((row): MovementRow => decode(MOVEMENT, row)),
       };

@@ -31,7 +31,8 @@ export function createRecentSpend(database: Database, monotonic?: () => number) 
 
   async function page(after: number, until: number): Promise<readonly Charge[]> {
     return (await readPage.all({ after, until })).map(([key, slice, amount]) => ({
-      ...{ key: Number(key), slice: Number(slice) },
+      key: Number(key),
+      slice: Number(slice),
       amount: readWideSum(amount),
     }));
   }

@@ -18,6 +18,11 @@ export type LimitsLoad = {
 };
 
 export const OWN_LIMITS: LimitsLoad = {
-  ...{ mode: 'own', redis: 'off' },
-  ...{ leased: 0, exchanged: 0, shared: 0, commands: 0, failures: 0 },
+  mode: 'own',
+  redis: 'off',
+  leased: 0,
+  exchanged: 0,
+  shared: 0,
+  commands: 0,
+  failures: 0,
 };

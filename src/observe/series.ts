@@ -23,7 +23,9 @@ export function createCounter<Label extends string>(
 ): (labels: Readonly<Record<Label, string>>) => Count {
   const series: { readonly labels: Labels; readonly count: Count }[] = [];
   register(() => ({
-    ...{ name, help, type: 'counter' },
+    name,
+    help,
+    type: 'counter',
     samples: series.map(({ labels, count }) => [labels, count.value]),
   }));
   return (labels) => {
@@ -42,7 +44,9 @@ export function createHistogram<Label extends string>(
 ): (labels: Readonly<Record<Label, string>>) => Observe {
   const series: { readonly labels: Labels; readonly counts: Buckets }[] = [];
   register(() => ({
-    ...{ name, help, type: 'histogram' },
+    name,
+    help,
+    type: 'histogram',
     samples: series.flatMap(({ labels, counts }) => samplesOf(labels, buckets, counts)),
   }));
   return (labels) => {

@@ -21,8 +21,13 @@ import {
 
 /** What every route may answer. */
 export const COMMON_CODES: readonly string[] = [
-  ...['invalid_request', 'invalid_operator_token', 'scope_required', 'role_not_permitted'],
-  ...['too_many_attempts', 'internal_error', 'unavailable'],
+  'invalid_request',
+  'invalid_operator_token',
+  'scope_required',
+  'role_not_permitted',
+  'too_many_attempts',
+  'internal_error',
+  'unavailable',
 ];
 
 /** Beside those, every route with a body. */
@@ -112,8 +117,10 @@ function operationOf(
   const fields = body === 'unread' ? undefined : body;
   const parameters = [...pathParameters(path), ...queryParameters(query)];
   const all = [
-    ...[...COMMON_CODES, ...(fields === undefined ? [] : BODY_CODES)],
-    ...[...missing(path), ...codes],
+    ...COMMON_CODES,
+    ...(fields === undefined ? [] : BODY_CODES),
+    ...missing(path),
+    ...codes,
   ];
   return {
     operationId: name,
@@ -128,7 +135,10 @@ function operationOf(
 
 function pathParameters(path: string): readonly JsonRecord[] {
   return idsOf(path).map(([name, [description]]) => ({
-    ...{ name, in: 'path', required: true, description },
+    name,
+    in: 'path',
+    required: true,
+    description,
     schema: Type.String({ minLength: 1 }),
   }));
 }
@@ -145,7 +155,11 @@ function idsOf(path: string) {
 
 function queryParameters(query: TObject | undefined): readonly JsonRecord[] {
   return Object.entries(query?.properties ?? {}).map(([name, { description, ...schema }]) => ({
-    ...{ name, in: 'query', required: false, description, schema },
+    name,
+    in: 'query',
+    required: false,
+    description,
+    schema,
   }));
 }
 

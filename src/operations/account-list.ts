@@ -55,8 +55,12 @@ type MonthFigures = {
 const DAYS = 30;
 
 const NO_USAGE: MonthFigures = {
-  ...{ requests: 0, failed: 0, uncosted: 0 },
-  ...{ debited: ZERO, upstreamCost: ZERO, margin: ZERO },
+  requests: 0,
+  failed: 0,
+  uncosted: 0,
+  debited: ZERO,
+  upstreamCost: ZERO,
+  margin: ZERO,
 };
 
 /** One row more than a page shows is up to the caller. */

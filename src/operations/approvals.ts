@@ -63,8 +63,12 @@ export async function askMovement(
   requireId(id);
   const request = { ...ask, reason: requireReason(ask.reason) };
   return insert(change, {
-    ...{ kind: 'movement', accountId, key: `movement:${id}`, askedBy: userId },
-    ...{ amount: totalOf(kind, amount), request: JSON.stringify(request) },
+    kind: 'movement',
+    accountId,
+    key: `movement:${id}`,
+    askedBy: userId,
+    amount: totalOf(kind, amount),
+    request: JSON.stringify(request),
   });
 }
 
@@ -80,9 +84,12 @@ export async function askCodes(
 ): Promise<ApprovalRow> {
   const request = { ...ask, reason: requireReason(ask.reason) };
   return insert(change, {
-    ...{ kind: 'codes', accountId: null, askedBy: userId },
+    kind: 'codes',
+    accountId: null,
+    askedBy: userId,
     key: `codes:${createId('op_', change.randomBytes)}`,
-    ...{ amount: totalOf('credit', ask.amount, ask.count), request: JSON.stringify(request) },
+    amount: totalOf('credit', ask.amount, ask.count),
+    request: JSON.stringify(request),
   });
 }
 
@@ -112,8 +119,12 @@ async function insert(change: Change, asked: Asked): Promise<ApprovalRow> {
     await tx
       .insert(approvals)
       .values({
-        ...{ ...asked, id, askedByName: nameOf(change), askedAt: now },
-        ...{ expiresAt: expiryOf(asked, now), state: 'pending' },
+        ...asked,
+        id,
+        askedByName: nameOf(change),
+        askedAt: now,
+        expiresAt: expiryOf(asked, now),
+        state: 'pending',
       })
       .run();
     await audit(change, 'approval.asked', { ...asked, id });

@@ -27,7 +27,14 @@ export async function requestBill(
   const stated = parseJson(body) as Readonly<Record<string, unknown>>;
   const { model, model_served, outcome, started_at, ended_at, usage } = stated;
   return {
-    ...{ ...head, status: 'ended', model, model_served, outcome, started_at, ended_at, usage },
+    ...head,
+    status: 'ended',
+    model,
+    model_served,
+    outcome,
+    started_at,
+    ended_at,
+    usage,
     svc_tokens_debited: formatTokens(debited),
     svc_cost_usd: formatUsd(debited, usdPerMillion),
     ...(receipt.usage.estimate !== undefined && { svc_estimated: true }),

@@ -43,8 +43,12 @@ export function createHeardGroups() {
       const { count = 0, firstAt = at, requests = '' } = known ?? {};
       const named = new Set([requestId, ...requests.split(' ')]);
       rows.set(id, {
-        ...{ ...said, id, status: said.status ?? null },
-        ...{ firstAt, lastAt: at, count: count + 1 },
+        ...said,
+        id,
+        status: said.status ?? null,
+        firstAt,
+        lastAt: at,
+        count: count + 1,
         requests: [...named].slice(0, REQUESTS_MAX).join(' ').trim(),
       });
     },
@@ -69,7 +73,8 @@ export async function recordWords(database: Database, groups: readonly WordsRow[
         .onConflictDoUpdate({
           target: upstreamWords.id,
           set: {
-            ...{ words: added.words, requests: added.requests },
+            words: added.words,
+            requests: added.requests,
             count: sql`${upstreamWords.count} + ${added.count}`,
             firstAt: smaller(upstreamWords.firstAt, added.firstAt),
             lastAt: larger(upstreamWords.lastAt, added.lastAt),

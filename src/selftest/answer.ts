@@ -57,7 +57,9 @@ export async function ask(
     signal: AbortSignal.timeout(answerMs),
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify({
-      ...{ model, stream, max_tokens: MAX_TOKENS },
+      model,
+      stream,
+      max_tokens: MAX_TOKENS,
       messages: [{ role: 'user', content: 'Hello?' }],
     }),
   });

@@ -26,7 +26,10 @@ export async function checkCrashes(
   const { key, rounds, random } = options;
   const seen: Seen = { answers: [], cutOff: 0 };
   const wrong: Record<'loads' | 'bills' | 'holds' | 'audits', string[]> = {
-    ...{ loads: [], bills: [], holds: [], audits: [] },
+    loads: [],
+    bills: [],
+    holds: [],
+    audits: [],
   };
   for (let round = 1; round <= rounds; round += 1) {
     const gateway = await scratch.start();

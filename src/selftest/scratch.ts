@@ -62,7 +62,10 @@ export async function openScratch(
   async function launch(args: readonly string[], marker: RegExp): Promise<Process> {
     requireOpen();
     const child = Bun.spawn([...command, ...args], {
-      ...{ cwd: directory, env: environment, stdin: 'pipe', stdout: 'pipe' },
+      cwd: directory,
+      env: environment,
+      stdin: 'pipe',
+      stdout: 'pipe',
       stderr: Bun.file(join(directory, 'errors.log')),
     });
     running.add(child);
@@ -81,8 +84,13 @@ export async function openScratch(
   async function run(...args: readonly string[]): Promise<Record<string, unknown>> {
     requireOpen();
     const child = Bun.spawn([...command, ...args, '--json'], {
-      ...{ cwd: directory, env: environment, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' },
-      ...{ timeout: commandMs, killSignal: 'SIGKILL' },
+      cwd: directory,
+      env: environment,
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'pipe',
+      timeout: commandMs,
+      killSignal: 'SIGKILL',
     });
     running.add(child);
     const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
@@ -117,8 +125,15 @@ export async function openScratch(
       run,
       async createAccount(email, credit) {
         const created = await run(
-          ...['account', 'create', '--email', email, '--plan', 'selftest', '--verified'],
-          ...['--credit', String(credit)],
+          'account',
+          'create',
+          '--email',
+          email,
+          '--plan',
+          'selftest',
+          '--verified',
+          '--credit',
+          String(credit),
         );
         return String(created['key']);
       },

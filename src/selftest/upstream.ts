@@ -102,7 +102,10 @@ function frames(tokens: number): string[] {
 function wholeAnswer(model: string): object {
   const message = { role: 'assistant', content: ' apple'.repeat(SLOW.tokens) };
   return {
-    ...{ id: 'chatcmpl-1', object: 'chat.completion', created: 1, model },
+    id: 'chatcmpl-1',
+    object: 'chat.completion',
+    created: 1,
+    model,
     choices: [{ index: 0, message, finish_reason: 'stop' }],
     usage: USAGE,
   };

@@ -163,7 +163,10 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
       files: createPageFiles('operator', () => domains.live.current().service),
       tokens: {
         door: tokenDoor({
-          ...{ database: store().database, clock, randomBytes, onInternal },
+          database: store().database,
+          clock,
+          randomBytes,
+          onInternal,
           limitCalls: limits.createCallLimit({ monotonic, ...limits.CALLS }),
         }),
         // Strangers may ask for it, so it is made once.

@@ -45,7 +45,11 @@ export type ServingNode = {
 
 /** The report before `start`. */
 const NOTHING: ServingReport = {
-  ...{ addresses: [], redis: 'off', limits: 'own', catalogVersion: 0, catalogDigest: '' },
+  addresses: [],
+  redis: 'off',
+  limits: 'own',
+  catalogVersion: 0,
+  catalogDigest: '',
   inFlight: 0,
 };
 
@@ -67,7 +71,12 @@ export async function openServingNode(options: {
   let state: NodeReport['state'] = 'serving';
   let currentReport = (): ServingReport => NOTHING;
   const member = createMember({
-    ...{ nodes, leases, clock, monotonic, log, fencing },
+    nodes,
+    leases,
+    clock,
+    monotonic,
+    log,
+    fencing,
     identity: { node: id, host: hostname(), pid: process.pid, version: VERSION },
     report: () => ({ ...currentReport(), state }),
     createIncarnation: () => createId('boot_', randomBytes),
@@ -87,7 +96,9 @@ export async function openServingNode(options: {
   }
 
   return {
-    ...{ id, member, nodes },
+    id,
+    member,
+    nodes,
     async records() {
       const leader = await leases.holderOf(LEADER);
       return (await nodes.list()).map((row) => nodeRecord(row, leader));

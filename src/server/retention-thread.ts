@@ -33,7 +33,8 @@ async function run(
   try {
     return await runRetention({
       ...request,
-      ...{ database, log },
+      database,
+      log,
       rest: createRest(SHARE),
       removal: { ...STEP[database.dialect], monotonic, isStopped: () => false },
     });

@@ -32,7 +32,9 @@ export function createUpstreams(options: {
     proxiedSchemes: proxiedSchemes(process.env),
   });
   return {
-    ...{ deadlines, descriptors, client },
+    deadlines,
+    descriptors,
+    client,
     trial: createTrial(createAttempts({ client, clock, deadlines }), monotonic),
     close(): void {
       client.close();

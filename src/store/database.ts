@@ -94,7 +94,11 @@ export function openDatabase(options: DatabaseOptions): SqliteDatabase {
   const setSync = (mode: SyncMode): void => useSync(connection, mode);
   const { patienceMs } = options;
   const transactions = createTransactions({
-    ...{ connection, usual: sync, useSync: setSync, turns, patienceMs },
+    connection,
+    usual: sync,
+    useSync: setSync,
+    turns,
+    patienceMs,
   });
   const { whenFree } = transactions;
   const ask = (asked: Ask): Awaitable<unknown> =>

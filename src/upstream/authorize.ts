@@ -71,7 +71,13 @@ function createAwsSigner(clock: () => number) {
     const datetime = new Date(clock()).toISOString().replace(/[:-]|\.\d{3}/g, '');
     const signer = new AwsV4Signer({
       method: 'POST',
-      ...{ url, headers, body, region, accessKeyId, secretAccessKey, datetime },
+      url,
+      headers,
+      body,
+      region,
+      accessKeyId,
+      secretAccessKey,
+      datetime,
       ...(sessionToken !== undefined && { sessionToken }),
       service: serviceOf(url),
       cache: derived.getOrInsertComputed(auth, () => new Map()),

@@ -94,7 +94,9 @@ export function statusOf(code: string): number {
 }
 
 const ALL_STATUS: Readonly<Record<string, number>> = {
-  ...{ ...OPERATION_STATUS, ...IDENTITY_STATUS, ...STATUS },
+  ...OPERATION_STATUS,
+  ...IDENTITY_STATUS,
+  ...STATUS,
   ledger_refused: 409,
 };
 

@@ -16,7 +16,9 @@ export const PAGE_QUERY = {
   ),
   after: Type.Optional(
     Type.String({
-      ...{ minLength: 1, maxLength: 500, pattern: '^[\\w.:~-]+$' },
+      minLength: 1,
+      maxLength: 500,
+      pattern: '^[\\w.:~-]+$',
       description: 'The `next` of the previous page.',
     }),
   ),

@@ -215,7 +215,10 @@ export function scopedRoutes(
 /** What a token finds at other paths and methods. It is recorded as `unknown`. */
 export function unknownRoute(handle: Handle<OperatorCaller, unknown, unknown>) {
   const route = routesOf<OperatorCaller>('token')<OperatorCaller>({
-    ...{ method: 'GET', path: 'unknown', permission: 'view', handle },
+    method: 'GET',
+    path: 'unknown',
+    permission: 'view',
+    handle,
   });
   return { ...route, readQuery: () => ({}) };
 }

@@ -28,7 +28,9 @@ export function createTurns() {
   ): Promise<T> {
     const newLine = (): Line =>
       createLine({
-        ...{ atOnceMax: AT_ONCE_MAX, waitingMax: WAITING_MAX, full: tooMany },
+        atOnceMax: AT_ONCE_MAX,
+        waitingMax: WAITING_MAX,
+        full: tooMany,
         onIdle: () => void lines.delete(accountId),
       });
     return lines.getOrInsertComputed(accountId, newLine)('reads', async () => {

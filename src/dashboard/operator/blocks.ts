@@ -15,7 +15,8 @@ const KIND = oneOf(['account', 'key', 'network'], 'What is blocked.');
 const TARGET = {
   kind: KIND,
   value: Type.String({
-    ...{ minLength: 1, maxLength: 300 },
+    minLength: 1,
+    maxLength: 300,
     description: 'An id or e-mail address, an id of a key or the key, or a network.',
   }),
 };
@@ -56,8 +57,13 @@ export function blockRoutes(dependencies: PeopleDependencies): OperatorRoutes {
       },
       answer: blockAnswer,
       codes: [
-        ...['invalid_block', 'already_blocked', 'account_not_found', 'key_not_found'],
-        ...['confirmation_required', 'invalid_reason', 'invalid_expiry'],
+        'invalid_block',
+        'already_blocked',
+        'account_not_found',
+        'key_not_found',
+        'confirmation_required',
+        'invalid_reason',
+        'invalid_expiry',
       ],
       example: { kind: 'network', value: '192.0.2.0/24', reason: 'attack' },
       async handle({ body: { kind, value, reason, expires_at: text, confirm }, actor }) {

@@ -82,8 +82,11 @@ export function keyRoutes(dependencies: PeopleDependencies): OperatorRoutes {
       body: BOUNDS_BODY,
       answer: createdKeyAnswer,
       codes: [
-        ...['unknown_plan', 'key_limit_reached', 'key_creation_limit_reached'],
-        ...[...BOUNDS_CODES, 'invalid_budget'],
+        'unknown_plan',
+        'key_limit_reached',
+        'key_creation_limit_reached',
+        ...BOUNDS_CODES,
+        'invalid_budget',
       ],
       example: { name: 'ci', budget: { month: '5000000' } },
       async handle({ param, body, actor }) {

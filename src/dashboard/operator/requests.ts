@@ -27,7 +27,8 @@ const QUERY = {
   ...REQUEST_QUERY,
   account: Type.Optional(
     Type.String({
-      ...{ minLength: 1, maxLength: 64 },
+      minLength: 1,
+      maxLength: 64,
       description: 'The id of an account; `none`: refused requests without one.',
     }),
   ),

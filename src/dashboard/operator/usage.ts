@@ -45,7 +45,8 @@ export function usageRoutes(dependencies: PeopleDependencies): OperatorRoutes {
         const days = await spend.byDay(id, readSpan(query, clock()));
         const { usdPerMillion } = catalog();
         return {
-          ...{ object: 'list' as const, account: id },
+          object: 'list' as const,
+          account: id,
           data: days.map(({ dayMs, requests, inputTokens, outputTokens, debited }) => ({
             day: isoTime(dayMs).slice(0, 10),
             requests,

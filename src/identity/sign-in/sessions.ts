@@ -111,8 +111,13 @@ export function createSessions(
         .insert(sessions)
         .values({
           id: createId('sess_', randomBytes),
-          ...{ userId, address, digest: digestOf(text), userAgent: userAgentOf(headers) },
-          ...{ createdAt: now, lastSeenAt: now, provenAt: now },
+          userId,
+          address,
+          digest: digestOf(text),
+          userAgent: userAgentOf(headers),
+          createdAt: now,
+          lastSeenAt: now,
+          provenAt: now,
           expiresAt: now + ABSOLUTE_MS,
         })
         .run();

@@ -93,7 +93,10 @@ export async function archivedStarts(
     .innerJoin(balances, eq(balances.number, archivedMonths.account))
     .where(
       and(
-        ...[lt(idsFrom, untilMs), gte(idsTo, fromMs), gt(count, 0), gte(month, monthOf(fromMs))],
+        lt(idsFrom, untilMs),
+        gte(idsTo, fromMs),
+        gt(count, 0),
+        gte(month, monthOf(fromMs)),
         accountId === undefined ? undefined : eq(balances.accountId, accountId),
       ),
     )

@@ -56,8 +56,11 @@ async function* movementProblems(receipts: ReceiptReader, anchor: ArchivedMonth)
   let after = firstSequence - 1;
   for (;;) {
     const page = await receipts.read(accountId, {
-      ...{ after, before: lastSequence + 1, limit: MOVEMENTS_PAGE },
-      ...{ order: 'oldest first', only: 'movements' },
+      after,
+      before: lastSequence + 1,
+      limit: MOVEMENTS_PAGE,
+      order: 'oldest first',
+      only: 'movements',
     });
     for (const booked of page) {
       const { receipt, hash: own } = booked;

@@ -34,8 +34,11 @@ export type NumberRange = { readonly after: number; readonly to: number };
 
 /** Reads the books as a whole. */
 export const EVERYTHING: AuditPass = {
-  ...{ requests: Number.MAX_SAFE_INTEGER, movements: Number.MAX_SAFE_INTEGER },
-  ...{ turn: 0, turns: 1, wrong: [] },
+  requests: Number.MAX_SAFE_INTEGER,
+  movements: Number.MAX_SAFE_INTEGER,
+  turn: 0,
+  turns: 1,
+  wrong: [],
 };
 
 /** The next pass, and a function that stores where it ended and where it found differences. */

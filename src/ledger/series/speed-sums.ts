@@ -51,8 +51,12 @@ export type TimedRequest = {
 
 export function emptySpeeds(): Speeds {
   return {
-    ...{ firstContent: new Map(), duration: new Map(), speed: new Map() },
-    ...{ attempts: 0, failed: 0, failures: new Map() },
+    firstContent: new Map(),
+    duration: new Map(),
+    speed: new Map(),
+    attempts: 0,
+    failed: 0,
+    failures: new Map(),
   };
 }
 
@@ -70,7 +74,10 @@ export function speedsOf(requests: readonly TimedRequest[]): readonly SpeedSum[]
 
   function sumOf(subject: string, model: string, start: number): SpeedSum {
     return sums.getOrInsertComputed(`${subject} ${model} ${start}`, () => ({
-      ...{ subject, length: HOUR_MS, start, model },
+      subject,
+      length: HOUR_MS,
+      start,
+      model,
       ...emptySpeeds(),
     }));
   }

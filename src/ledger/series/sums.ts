@@ -66,7 +66,11 @@ export function createSums(database: Database) {
         each.map((sum, index) => {
           const { accountId, model, hour, failed, outputTokens } = sum;
           return {
-            ...{ accountId, model, hour, failed, outputTokens },
+            accountId,
+            model,
+            hour,
+            failed,
+            outputTokens,
             startedAt: Number(rows[index]?.[6]),
             durationMs: Number(rows[index]?.[7]),
             isComplete: sum.stopped + sum.cancelled + failed === 0,

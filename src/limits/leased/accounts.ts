@@ -96,8 +96,14 @@ export function createLeasedAccounts(dependencies: AccountsDependencies) {
     let account = accounts.get(accountId);
     if (account === undefined) {
       account = {
-        ...{ counters: createCounters(accountId), turn: Promise.resolve(), inLine: 0 },
-        ...{ waiting: [0, 0], begun: 0, answered: 0, failures: 0, isReporting: false },
+        counters: createCounters(accountId),
+        turn: Promise.resolve(),
+        inLine: 0,
+        waiting: [0, 0],
+        begun: 0,
+        answered: 0,
+        failures: 0,
+        isReporting: false,
         usedAtMs: nowMs,
       };
       accounts.set(accountId, account);

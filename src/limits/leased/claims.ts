@@ -52,9 +52,12 @@ export function createClaims(
     take({ counters }: LeasedAccount, request: ClaimRequest, need: Need): LeasedClaim {
       const nowMs = monotonic();
       const claim = {
-        ...{ requestId: request.requestId, leaseUntil: nowMs + LEASE_MS },
-        ...{ hasSlot: true, hasEnded: false },
-        ...{ tokens: need.take[1], counters: take(counters, need, nowMs) },
+        requestId: request.requestId,
+        leaseUntil: nowMs + LEASE_MS,
+        hasSlot: true,
+        hasEnded: false,
+        tokens: need.take[1],
+        counters: take(counters, need, nowMs),
       };
       counters.claims.add(claim);
       return claim;

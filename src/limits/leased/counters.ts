@@ -73,8 +73,15 @@ export type Need = { readonly take: Pair; readonly counters: readonly CounterLim
 
 export function createCounters(accountId: string): Counters {
   return {
-    ...{ accountId, epoch: '', all: new Map(), claims: new Set(), knownAtMs: -Infinity },
-    ...{ isScarce: false, changes: 0, reported: 0, taken: [0, 0] },
+    accountId,
+    epoch: '',
+    all: new Map(),
+    claims: new Set(),
+    knownAtMs: -Infinity,
+    isScarce: false,
+    changes: 0,
+    reported: 0,
+    taken: [0, 0],
   };
 }
 
@@ -84,9 +91,19 @@ export function counterOf(
 ): Counter {
   return (
     all.get(name) ?? {
-      ...{ name, kind, from: kind === 'period' ? -1 : 0, reserved: 0, before: -1 },
-      ...{ startedAtMs: undefined, endsAtMs: undefined, takenAtMs: undefined },
-      ...{ used: [0, 0], given: [0, 0], limit: [0, 0], others: [0, 0], spare: [0, 0] },
+      name,
+      kind,
+      from: kind === 'period' ? -1 : 0,
+      reserved: 0,
+      before: -1,
+      startedAtMs: undefined,
+      endsAtMs: undefined,
+      takenAtMs: undefined,
+      used: [0, 0],
+      given: [0, 0],
+      limit: [0, 0],
+      others: [0, 0],
+      spare: [0, 0],
       othersReserved: 0,
     }
   );

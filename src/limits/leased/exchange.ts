@@ -68,7 +68,10 @@ export function createExchange(dependencies: ExchangeDependencies) {
       const sentAtMs = monotonic();
       const { changes, epoch } = counters;
       const call: ScriptCall = {
-        ...{ seq, holder, holders: Math.max(1, liveNodes()), epoch },
+        seq,
+        holder,
+        holders: Math.max(1, liveNodes()),
+        epoch,
         ...(redisClock === undefined ? {} : { now: redisClock() }),
         ...(seed === undefined ? {} : { seed }),
         ...(asked.returns === undefined ? {} : { returns: asked.returns }),
@@ -142,11 +145,19 @@ function countersOf(
     const counter = counterOf(counters, limited);
     const { from, used, reserved, before, startedAtMs, takenAtMs } = counter;
     return {
-      ...{ name, kind, from, used, reserved, limit, counts },
-      ...{ age: ageOf(startedAtMs), latest: ageOf(takenAtMs) },
+      name,
+      kind,
+      from,
+      used,
+      reserved,
+      limit,
+      counts,
+      age: ageOf(startedAtMs),
+      latest: ageOf(takenAtMs),
       take: limited === counter ? [0, 0] : asked.take,
       wish: [limit[0] === UNLIMITED ? 0 : wish[0], limit[1] === UNLIMITED ? 0 : wish[1]],
-      ...{ mark: isLookedUp ? from : -1, before },
+      mark: isLookedUp ? from : -1,
+      before,
     };
   });
 }

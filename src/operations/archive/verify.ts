@@ -76,9 +76,14 @@ async function endOf(db: Queries) {
 export function anchorProblems(anchor: ArchivedMonth, totals: ChainTotals): readonly string[] {
   const { accountId, head, opening, closing, requests, movements } = anchor;
   const booked = {
-    ...{ accountId, requests, movements, head: head.toHex() },
-    ...{ first: anchor.firstSequence, last: anchor.lastSequence },
-    ...{ openingBalance: formatTokens(opening), closingBalance: formatTokens(closing) },
+    accountId,
+    requests,
+    movements,
+    head: head.toHex(),
+    first: anchor.firstSequence,
+    last: anchor.lastSequence,
+    openingBalance: formatTokens(opening),
+    closingBalance: formatTokens(closing),
   };
   const found: Readonly<Record<keyof typeof booked, string | number | undefined>> = {
     ...totals,

@@ -126,7 +126,10 @@ function compareCell({ place, vendor, books }: Cell, tolerance: bigint) {
   const found = known.flatMap(([applies, cause]): Cause[] => (applies && !ok ? [cause] : []));
   const last: Cause = TOKENS.some(differs) ? 'counts' : 'price';
   return {
-    ...{ ...place, ok, vendor: record(vendor), books: record(books) },
+    ...place,
+    ok,
+    vendor: record(vendor),
+    books: record(books),
     difference_usd: bill === undefined ? null : usd(bill - cost),
     causes: ok || found.length > 0 ? found : [last],
   };

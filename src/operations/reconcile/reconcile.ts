@@ -82,12 +82,18 @@ function bookedEntry(attempt: BookedAttempt, usdPerMillion: bigint): Entry {
   const count = (value?: number) => (value === undefined ? undefined : BigInt(value));
   const one = (applies: boolean) => (applies ? 1n : undefined);
   return {
-    ...{ atMs: startedAt, model: upstreamModel ?? model, key: '' },
+    atMs: startedAt,
+    model: upstreamModel ?? model,
+    key: '',
     sums: {
-      ...{ rows: 1n, requests: 1n, usd: (micro ?? 0n) * usdPerMillion },
+      rows: 1n,
+      requests: 1n,
+      usd: (micro ?? 0n) * usdPerMillion,
       reported: parseDecimal(reportedCostUsd ?? '', 18),
-      ...{ input: count(usage?.inputTokens), cached_input: count(usage?.cachedInputTokens) },
-      ...{ cache_write: count(usage?.cacheWriteTokens), output: count(usage?.outputTokens) },
+      input: count(usage?.inputTokens),
+      cached_input: count(usage?.cachedInputTokens),
+      cache_write: count(usage?.cacheWriteTokens),
+      output: count(usage?.outputTokens),
       no_cost: one(usage !== undefined && micro === undefined),
       estimated: one(usage?.basis !== 'reported'),
       long: one((usage?.inputTokens ?? 0) > LONG_PROMPT),
@@ -114,8 +120,10 @@ const CURRENCY = ['amount_currency', 'currency'];
 
 const CACHED = ['cache_read_input_tokens', 'usage_input_tokens_cache_read'];
 const WRITTEN = [
-  ...['cache_creation_ephemeral_5m_input_tokens', 'cache_creation_ephemeral_1h_input_tokens'],
-  ...['usage_input_tokens_cache_write_5m', 'usage_input_tokens_cache_write_1h'],
+  'cache_creation_ephemeral_5m_input_tokens',
+  'cache_creation_ephemeral_1h_input_tokens',
+  'usage_input_tokens_cache_write_5m',
+  'usage_input_tokens_cache_write_1h',
 ];
 /** Anthropic's input is without the cache. */
 const INPUT = ['uncached_input_tokens', 'usage_input_tokens_no_cache', ...CACHED, ...WRITTEN];

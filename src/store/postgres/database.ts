@@ -108,8 +108,12 @@ export function openPostgres(options: PostgresOptions): Database {
     }
     const session = await pool.acquire();
     const transaction: Transaction = {
-      ...{ session, state: 'open', opening, opened: undefined },
-      ...{ isUnconfirmed: false, failure: undefined },
+      session,
+      state: 'open',
+      opening,
+      opened: undefined,
+      isUnconfirmed: false,
+      failure: undefined,
     };
     session.wait(patienceMs);
     try {

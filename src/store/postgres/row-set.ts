@@ -28,7 +28,9 @@ export function rowSet<Key extends string>(
   columns: Readonly<Record<Key, SetColumn>>,
 ): RowSet<Readonly<Record<Key, unknown>>> {
   const all = (Object.entries(columns) as [Key, SetColumn][]).map(([key, column]) => ({
-    ...{ key, column, placeholder: `${name} ${key}` },
+    key,
+    column,
+    placeholder: `${name} ${key}`,
     identifier: sql.raw(`"${column.name}"`),
   }));
   const [first] = all;

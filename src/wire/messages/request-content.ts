@@ -23,7 +23,8 @@ const TOOL_USE_BLOCK = Type.Object({
 /** A document of a user, as far as its content is text. */
 const DOCUMENT_BLOCK = Type.Object({
   type: Type.Literal('document'),
-  ...{ title: ANY, context: ANY },
+  title: ANY,
+  context: ANY,
   source: Type.Optional(
     Type.Unsafe({
       description: 'Of the type `text` or `content`.',
@@ -33,7 +34,9 @@ const DOCUMENT_BLOCK = Type.Object({
 });
 const SEARCH_RESULT_BLOCK = Type.Object({
   type: Type.Literal('search_result'),
-  ...{ title: ANY, source: ANY, content: ANY },
+  title: ANY,
+  source: ANY,
+  content: ANY,
 });
 
 /** Content with these kinds of blocks, or blocks of an ignored type. */

@@ -8,13 +8,28 @@ import type { UpstreamProfile } from '../../core/profile.ts';
 
 /** The profile or the catalog sets them, whether or not the caller asked for their effect. */
 const ALWAYS_OURS: ReadonlySet<string> = new Set([
-  ...['model', 'stream', 'stream_options', 'store', 'include', 'prompt_cache_key'],
-  ...['reasoning', 'reasoning_effort', 'thinking', 'enable_thinking', 'thinking_budget'],
-  ...['chat_template_kwargs', 'anthropic_version', 'output_config.effort', 'extra_body'],
+  'model',
+  'stream',
+  'stream_options',
+  'store',
+  'include',
+  'prompt_cache_key',
+  'reasoning',
+  'reasoning_effort',
+  'thinking',
+  'enable_thinking',
+  'thinking_budget',
+  'chat_template_kwargs',
+  'anthropic_version',
+  'output_config.effort',
+  'extra_body',
 ]);
 
 const BOUNDS: ReadonlySet<string> = new Set([
-  ...['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'max_new_tokens'],
+  'max_tokens',
+  'max_completion_tokens',
+  'max_output_tokens',
+  'max_new_tokens',
 ]);
 
 /** The catalog allows more than the upstream does, or the profile chose the wrong name. */

@@ -33,7 +33,8 @@ type Counts = {
  */
 function usageReader(promptName: string, completionName: string) {
   const names = {
-    ...{ promptName, completionName },
+    promptName,
+    completionName,
     promptDetails: `${promptName}_details`,
     completionDetails: `${completionName}_details`,
   };

@@ -36,7 +36,10 @@ export function useAmountInput(): AmountInput {
   const [typed, type] = useState('');
   const { tokens } = readAmount('amount', typed, unit);
   return {
-    ...{ typed, unit, tokens, type },
+    typed,
+    unit,
+    tokens,
+    type,
     choose(next) {
       type(inUnit('amount', typed, unit, next));
       setUnit(next);

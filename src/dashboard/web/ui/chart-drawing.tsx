@@ -133,7 +133,10 @@ function plotOf(scale: Scale, marks: readonly string[], points: number, width: n
   const band = Math.max(1, width - start) / Math.max(1, points);
   const reach = scale.high - scale.low;
   return {
-    ...{ band, start, width, height: HEIGHT },
+    band,
+    start,
+    width,
+    height: HEIGHT,
     x: (index) => start + (index + 0.5) * band,
     y: (value) => TOP + ((scale.high - value) / reach) * (HEIGHT - TOP - BOTTOM),
   };

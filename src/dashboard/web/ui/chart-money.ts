@@ -16,14 +16,18 @@ export function moneyChart(): MoneyChart {
   if (moneyUnit.value === 'tokens') {
     const format = (tokens: number) => formatServiceTokens(tokens.toFixed(6), 'axis');
     return {
-      ...{ unit: t('service tokens'), format, formatAxis: format },
+      unit: t('service tokens'),
+      format,
+      formatAxis: format,
       value: (usd) => (Number(usd) / Number(usdPerMillion)) * 1_000_000,
     };
   }
   const format = (amount: number) =>
     formatCurrency(amount.toFixed(10), 'axis', { code: currency.code, perUsd: '1', locale });
   return {
-    ...{ unit: currency.code, format, formatAxis: format },
+    unit: currency.code,
+    format,
+    formatAxis: format,
     value: (usd) => Number(usd) * Number(currency.perUsd),
   };
 }

@@ -80,7 +80,10 @@ export function formatPeriod({ from, to }: Period): string {
   const isDays = isMidnight(from) && isMidnight(to);
   const text = (ms: number) =>
     new Date(ms).toLocaleString(locale, {
-      ...{ day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' },
+      day: 'numeric',
+      month: 'short',
+      year: 'numeric',
+      timeZone: 'UTC',
       ...(isDays ? {} : { hour: '2-digit', minute: '2-digit' }),
     });
   const [first, last] = [text(Date.parse(from)), text(Date.parse(to) - (isDays ? 1 : 0))];

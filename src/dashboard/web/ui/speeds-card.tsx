@@ -128,27 +128,36 @@ function chartOf(view: View, { buckets, points }: SpeedsRecord): ChartOfView {
   switch (view) {
     case 'first':
       return {
-        ...{ title: t('Time to first token (ms)'), unit: t('ms'), kind: 'line' },
-        ...{ format: formatMilliseconds },
+        title: t('Time to first token (ms)'),
+        unit: t('ms'),
+        kind: 'line',
+        format: formatMilliseconds,
         series: percentiles('first_token_ms_p50', 'first_token_ms_p95'),
       };
     case 'duration':
       return {
-        ...{ title: t('Duration of complete answers (ms)'), unit: t('ms'), kind: 'line' },
-        ...{ format: formatMilliseconds },
+        title: t('Duration of complete answers (ms)'),
+        unit: t('ms'),
+        kind: 'line',
+        format: formatMilliseconds,
         series: percentiles('duration_ms_p50', 'duration_ms_p95'),
       };
     case 'speed':
       return {
-        ...{ title: t('Output tokens per second (median)'), unit: t('tokens/s'), kind: 'line' },
-        ...{ format: formatCompact },
+        title: t('Output tokens per second (median)'),
+        unit: t('tokens/s'),
+        kind: 'line',
+        format: formatCompact,
         series: [
           { label: t('Median (p50)'), values: values((point) => point.tokens_per_second_p50) },
         ],
       };
     case 'errors':
       return {
-        ...{ title: t('Failed requests'), unit: t('requests'), kind: 'bars', format: formatCount },
+        title: t('Failed requests'),
+        unit: t('requests'),
+        kind: 'bars',
+        format: formatCount,
         series: errorSeries(points, values),
       };
   }

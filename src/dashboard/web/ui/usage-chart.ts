@@ -61,7 +61,8 @@ export function chartOf(
     title: titleOf(measure, step),
     ...unitOf(measure),
     kind: 'bars',
-    ...{ step, times: buckets },
+    step,
+    times: buckets,
     series: seriesOf(usage, measure),
     before: before.total.requests === 0 ? undefined : valuesOf(usage, before.points, READ[measure]),
     href: (index, nth) =>
@@ -69,7 +70,8 @@ export function chartOf(
         ...filter,
         ...(nth === undefined ? {} : filterOf(usage, usage.series[nth]?.group ?? null)),
         ...(measure === 'failed' ? { outcome: 'failed' } : {}),
-        ...{ from: buckets[index] ?? '', to: buckets[index + 1] ?? to },
+        from: buckets[index] ?? '',
+        to: buckets[index + 1] ?? to,
       }),
   };
 }

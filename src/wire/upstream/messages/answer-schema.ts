@@ -6,13 +6,36 @@ import type { JsonObject } from '../../../core/generation.ts';
 import { isObject } from '../../../core/json.ts';
 
 const KEYWORDS: ReadonlySet<string> = new Set([
-  ...['type', 'properties', 'required', 'additionalProperties', 'items', 'minItems', 'enum'],
-  ...['const', 'anyOf', 'allOf', '$ref', '$defs', 'definitions', 'format', 'default'],
-  ...['title', 'description'],
+  'type',
+  'properties',
+  'required',
+  'additionalProperties',
+  'items',
+  'minItems',
+  'enum',
+  'const',
+  'anyOf',
+  'allOf',
+  '$ref',
+  '$defs',
+  'definitions',
+  'format',
+  'default',
+  'title',
+  'description',
 ]);
 
 const FORMATS: readonly unknown[] = [
-  ...['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid'],
+  'date-time',
+  'time',
+  'date',
+  'duration',
+  'email',
+  'hostname',
+  'uri',
+  'ipv4',
+  'ipv6',
+  'uuid',
 ];
 
 /** Nested references; a schema with deeper ones goes into the prompt. */

@@ -8,12 +8,18 @@ export const KEY_PLACEHOLDER = 'YOUR_API_KEY';
 
 const SDKS = {
   chat: {
-    ...{ python: 'openai', javascript: 'openai', client: 'OpenAI' },
-    ...{ base: '/v1', method: 'chat.completions.create' },
+    python: 'openai',
+    javascript: 'openai',
+    client: 'OpenAI',
+    base: '/v1',
+    method: 'chat.completions.create',
   },
   messages: {
-    ...{ python: 'anthropic', javascript: '@anthropic-ai/sdk', client: 'Anthropic' },
-    ...{ base: '', method: 'messages.create' },
+    python: 'anthropic',
+    javascript: '@anthropic-ai/sdk',
+    client: 'Anthropic',
+    base: '',
+    method: 'messages.create',
   },
 } as const;
 

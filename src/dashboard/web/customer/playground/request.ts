@@ -182,7 +182,9 @@ function assistantMessage({ text, reasoning, signature, calls }: Answer): Messag
       ...(reasoning === '' || signature === '' ? [] : [thinking]),
       ...textParts(text),
       ...calls.map((call) => ({
-        ...{ type: 'tool_use', id: call.id, name: call.name },
+        type: 'tool_use',
+        id: call.id,
+        name: call.name,
         input: argumentsOf(call) ?? {},
       })),
     ],

@@ -30,7 +30,12 @@ export type Settings = {
 
 export const NO_SETTINGS: Settings = {
   format: 'chat',
-  ...{ model: '', other: '', system: '', parameters: {}, tools: '', toolChoice: '' },
+  model: '',
+  other: '',
+  system: '',
+  parameters: {},
+  tools: '',
+  toolChoice: '',
   stream: true,
 };
 

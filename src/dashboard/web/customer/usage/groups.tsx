@@ -62,8 +62,10 @@ export function GroupTable({
         rowKey={({ group }) => group}
         href={({ group }) =>
           withQuery('/requests', {
-            ...{ ...filter, ...filterOf(usage, group) },
-            ...{ from: usage.from, to: usage.to },
+            ...filter,
+            ...filterOf(usage, group),
+            from: usage.from,
+            to: usage.to,
           })
         }
         columns={columns}

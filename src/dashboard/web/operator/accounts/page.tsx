@@ -40,7 +40,14 @@ const STANDINGS: readonly SelectOption[] = [
 ];
 
 const SORTED = [
-  ...['email', 'standing', 'plan', 'active', 'created', 'balance', 'margin', 'spent'],
+  'email',
+  'standing',
+  'plan',
+  'active',
+  'created',
+  'balance',
+  'margin',
+  'spent',
 ] as const;
 
 const VERIFIED: readonly SelectOption[] = [
