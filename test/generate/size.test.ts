@@ -27,7 +27,7 @@ test.each<[ErrorCode, 'request' | undefined]>([
     limits: { claim: () => ({ kind: 'claimed', claim }) },
   };
   const asked = {
-    call: { operator: { incidentOf: () => undefined } },
+    call: { serviceState: { incidentOf: () => undefined } },
     ...{ facts: {}, request: {}, catalog: {}, plan: {}, model: {} },
   };
   const sized = sizePrompt(...([dependencies, asked] as unknown as Parameters<typeof sizePrompt>));
@@ -54,7 +54,7 @@ test.each([true, false])('earlier thinking is looked up behind the balance: %p',
   };
   const turn = { role: 'assistant', reasoning: '', text: '', toolCalls: [CALL] };
   const asked = {
-    call: { operator: { incidentOf: () => undefined } },
+    call: { serviceState: { incidentOf: () => undefined } },
     facts: { accountId: 'acct_a' },
     request: { system: '', turns: [turn], stop: [], tools: [] },
     catalog: { upstreams: new Map([['up', { dialect: 'messages', profile }]]) },

@@ -61,13 +61,13 @@ function rig() {
       counted += 1;
     },
   };
-  const operator = {
+  const serviceState = {
     catalog: {
       plans: new Map([['plan', { slug: 'plan', concurrentRequests: 1, requestsPerMinute: 10 }]]),
     },
   };
   const dependencies = {
-    ...{ idempotency, operator: () => operator },
+    ...{ idempotency, serviceState: () => serviceState },
     isRefusing: () => false,
     isAway: () => false,
     noteRefusal: () => undefined,
@@ -89,7 +89,7 @@ function rig() {
     });
     const exchange = {
       limitIdle: () => undefined,
-      ...{ request, operator, signal: request.signal, format },
+      ...{ request, serviceState, signal: request.signal, format },
       requestId: newId(),
       tally: {
         answered: (_status: number, code: string) => void codes.push(code),

@@ -136,7 +136,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     silentCommitMs: 15_000,
     booking: 'bounded',
   };
-  const operator = () =>
+  const currentState = () =>
     serviceState(catalog, { incidentOf: (model) => parts.incidents.get(model) });
   return {
     ledger,
@@ -145,7 +145,8 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     database,
     inFlight: inFlight.count,
     askKeyed: createKeyedDoor({
-      ...{ world, catalog, database, books, deadlines, operator, factsOf },
+      ...{ world, catalog, database, books, deadlines, factsOf },
+      ...{ serviceState: currentState },
       generation: dependencies,
       incarnation: `boot_${world.monotonic()}`,
       isAlive: () => alive,
@@ -158,7 +159,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
         startedAt: world.wall(),
         authorize: async () => factsOf(asking),
         readBody: async () => parseBody(new TextEncoder().encode(body)),
-        serviceState: operator(),
+        serviceState: currentState(),
         tally: { understood: () => {}, ended: () => {} },
         signal,
       });

@@ -27,7 +27,7 @@ export type DoorParts = {
   readonly books: Books;
   readonly deadlines: Deadlines;
   readonly generation: GenerateDependencies;
-  readonly operator: () => ServiceState;
+  readonly serviceState: () => ServiceState;
   /** Names this life of the gateway. */
   readonly incarnation: string;
   readonly isAlive: () => boolean;
@@ -38,7 +38,7 @@ export type DoorParts = {
 export function createKeyedDoor(
   parts: DoorParts,
 ): (asking: Asking, key: string) => Promise<Response> {
-  const { world, database, books, deadlines, generation, operator, incarnation } = parts;
+  const { world, database, books, deadlines, generation, serviceState, incarnation } = parts;
   const { isAlive, factsOf } = parts;
   let drawn = 0;
   // Nonces alone, which change nothing that a world sees.
@@ -53,7 +53,14 @@ export function createKeyedDoor(
     onTrouble: () => {},
   });
   const dependencies = {
-    ...{ generation, operator, deadlines, randomBytes, clock: world.wall, startTrace: undefined },
+    ...{
+      generation,
+      serviceState,
+      deadlines,
+      randomBytes,
+      clock: world.wall,
+      startTrace: undefined,
+    },
     idempotency: createIdempotency({
       ...{ store, books, clock: world.wall },
       monotonic: world.monotonic,

@@ -178,8 +178,9 @@ const abortedInTime = eachRequest('who leaves stops the upstream', (story, books
 });
 
 const billedIsRead = eachRequest('what is billed to its end is read to its end', (story) => {
-  const { client, served, kill } = story;
-  if (!isReadOn(story) || client.left === undefined || kill) return undefined;
+  const { client, served, hold, kill } = story;
+  // Without a hold on the disk nothing is billed, and the request ends at once.
+  if (!isReadOn(story) || client.left === undefined || kill || hold === undefined) return undefined;
   // A longer one may go on as far as the money does.
   if (client.drawn.words > SLICE_WORDS) return undefined;
   if (served.every(({ ended }) => ended?.how !== 'gone')) return undefined;

@@ -16,6 +16,7 @@ export type WalkedRoute = {
   readonly access: RouteAccess;
   readonly body: TObject | 'unread' | undefined;
   readonly query: TObject | undefined;
+  readonly bodyBytesMax: number | undefined;
 };
 
 /** Restored after each request. */

@@ -139,7 +139,7 @@ describe('a body that is no object is refused', () => {
       const large = await sessionOf(route).send(
         route.method,
         pathOf(route),
-        `"${'a'.repeat(300_000)}"`,
+        `"${'a'.repeat((route.bodyBytesMax ?? 262_144) + 40_000)}"`,
       );
       expect(codeOf(large.json)).toBe('payload_too_large');
     },

@@ -39,8 +39,8 @@ describeOnEachDatabase('an export of an account', () => {
 
   function openLedger(): Promise<Response> {
     const store = { database: open.database, keys: { several: async () => [] } };
-    const operator = () => ({ catalog: { usdPerMillion: 1_000_000n } });
-    const parts = { store, operator, clock: () => CUT_MS } as never;
+    const serviceState = () => ({ catalog: { usdPerMillion: 1_000_000n } });
+    const parts = { store, serviceState, clock: () => CUT_MS } as never;
     const route = ledgerRoutes(parts, createExports()).find(
       ({ path }) => path === '/ledger/export',
     );
@@ -84,8 +84,8 @@ describeOnEachDatabase('archived requests whose rows are not removed yet', () =>
   const events = [event('credit'), ...Array.from({ length: 80 }, () => event('settle'))];
 
   async function exported({ database }: OpenBooks): Promise<readonly string[]> {
-    const operator = () => ({ catalog: { usdPerMillion: 1_000_000n } });
-    const parts = { store: { database }, operator, clock: () => CUT_MS } as never;
+    const serviceState = () => ({ catalog: { usdPerMillion: 1_000_000n } });
+    const parts = { store: { database }, serviceState, clock: () => CUT_MS } as never;
     const route = requestRoutes(parts, createExports(), (_, __, read) => read()).find(
       ({ path }) => path === '/requests/export',
     );
