@@ -14,6 +14,9 @@ const STATEMENT_MS_MAX = 1_000;
 
 const LOOK_MS = 100;
 
+/** How many threads may go on after their read has failed: each takes a core. */
+const LEFT_MAX = 1;
+
 /** With its caches, the thread takes some 20 MB. */
 const IDLE_MS = 60_000;
 
@@ -36,10 +39,15 @@ export function createReader(options: ReaderOptions): PageReader {
   const client = createWriterClient();
   let thread: Worker | undefined;
   let stopLooking: Stop | undefined;
+  /** Threads that ended for us, and that a statement keeps. */
+  let left = 0;
   let reads = 0;
   let readAt = 0;
 
   function start(): Worker {
+    if (left > LEFT_MAX) {
+      throw new WriterFailure('SQLITE_BUSY', 'Reads that took too long are not over yet.');
+    }
     const started = tryToStart(startThread);
     const { port1: port, port2: own } = new MessageChannel();
     started.onerror = ({ message }) => end(new WriterFailure('SQLITE_ABORT', message));
@@ -60,7 +68,12 @@ export function createReader(options: ReaderOptions): PageReader {
   function end(cause?: Error): void {
     stopLooking?.();
     client.unlink(cause);
-    thread?.terminate();
+    if (thread === undefined) return;
+    left += 1;
+    thread.addEventListener('close', () => {
+      left -= 1;
+    });
+    thread.terminate();
     thread = undefined;
   }
 

@@ -3,7 +3,7 @@
 
 import { expect } from 'bun:test';
 import { sql } from 'drizzle-orm';
-import { isStatementTimeout, isStoreFailure } from '../../src/store/error.ts';
+import { isStatementTimeout, isStoreFailure, sqliteCode } from '../../src/store/error.ts';
 import { createReader } from '../../src/store/reader.ts';
 import { openServingDatabase } from '../../src/store/serving-database.ts';
 import { settings } from '../../src/store/tables.ts';
@@ -70,6 +70,22 @@ test('a statement that takes too long fails, and the next read has another threa
   expect(isStatementTimeout(failure)).toBe(true);
   expect(await ask('select 1')).toEqual([[1n]]);
   expect(threads.started).toBe(2);
+});
+
+test('threads that are kept by a statement are few: further reads fail until one has ended', async () => {
+  await using parts = await setUp({ statementMsMax: 150 });
+  const { reader, threads } = parts;
+  const ask = (text: string) =>
+    reader.alone('normal', { text, params: [], wants: 'values' as const });
+  const long = () => ask(counting(20_000_000)).catch((cause: unknown) => cause);
+  expect([isStatementTimeout(await long()), isStatementTimeout(await long())]).toEqual([
+    true,
+    true,
+  ]);
+  expect(sqliteCode(await ask('select 1').catch((cause: unknown) => cause))).toBe('SQLITE_BUSY');
+  expect(threads.started).toBe(2);
+  await waitUntil(() => threads.ended > 0);
+  expect(await ask('select 1')).toEqual([[1n]]);
 });
 
 test('a snapshot keeps its state while others write', async () => {
