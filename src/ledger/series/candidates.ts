@@ -10,6 +10,7 @@ import { usageRecords } from '../../store/money-views.ts';
 import { unindexed } from '../../store/portable.ts';
 import { usageEndUsers, usageHours } from '../../store/series-tables.ts';
 import type { RequestEnding, RequestKind } from '../request-kinds.ts';
+import { createCut } from '../steps.ts';
 import { TAIL_MAX } from './buckets.ts';
 import { OTHER_END_USERS } from './end-users.ts';
 import { HOUR_MS, hourOfRecord } from './figures.ts';
@@ -25,7 +26,7 @@ type Candidates = (
   pause: Pause,
 ) => Promise<NextStretch | undefined>;
 
-/** `database` is migrated. Reads records that are not in the series `pieceRows` at a time. */
+/** `database` is migrated. A statement reads no more than `pieceRows` rows, or those of one hour. */
 export function createCandidates(database: Database, pieceRows: number): Candidates {
   const { db } = database;
   const { mark, last } = prepareSeriesStatements(database);
@@ -63,7 +64,7 @@ export function createCandidates(database: Database, pieceRows: number): Candida
     const until = await last();
     if (isAny || until - after > TAIL_MAX) return undefined;
     const behind = await hoursBehind(accountId, { after, until }, pause);
-    const known = prepareKnown(database, accountId, kind, pause);
+    const known = prepareKnown(database, accountId, kind, pieceRows, pause);
     return async (span) => {
       const hours = behind.filter((hour) => hour >= span.fromMs && hour < span.untilMs);
       if (hours.length === 0) return known(span);
@@ -90,15 +91,29 @@ function prepareKnown(
   { db }: Database,
   accountId: string,
   kind: RequestKind,
+  pieceRows: number,
   pause: Pause,
 ): NextStretch {
   const value = sql.placeholder;
+  const isOwn = eq(usageHours.accountId, accountId);
+  const piece = db
+    .select({ hour: usageHours.hour })
+    .from(usageHours)
+    .where(and(isOwn, lt(usageHours.hour, value('untilMs'))))
+    .orderBy(desc(usageHours.hour))
+    .limit(1)
+    .offset(pieceRows - 1)
+    .prepare();
+  const cut = createCut<number>(
+    async (untilMs) => (await piece.get({ untilMs }))?.hour,
+    (one, other) => one < other,
+  );
   const hours = db
     .select({ hour: usageHours.hour })
     .from(usageHours)
     .where(
       and(
-        eq(usageHours.accountId, accountId),
+        isOwn,
         gte(usageHours.hour, value('fromMs')),
         lt(usageHours.hour, value('untilMs')),
         kind.model === undefined
@@ -115,8 +130,17 @@ function prepareKnown(
     .limit(1)
     .prepare();
 
-  const latestHour = async (span: Span): Promise<number | undefined> =>
-    (await hours.get(span))?.hour;
+  async function latestHour(span: Span): Promise<number | undefined> {
+    let { untilMs } = span;
+    while (untilMs > span.fromMs) {
+      const fromMs = await cut(span.fromMs, untilMs);
+      const row = await hours.get({ fromMs, untilMs });
+      if (row !== undefined) return row.hour;
+      untilMs = fromMs;
+      await pause();
+    }
+    return undefined;
+  }
 
   const { endUser, ...others } = kind;
   if (endUser === undefined) {
