@@ -39,18 +39,27 @@ export function createReader(options: ReaderOptions): PageReader {
   const client = createWriterClient();
   let thread: Worker | undefined;
   let stopLooking: Stop | undefined;
-  /** Threads that ended for us, and that a statement keeps. */
-  let left = 0;
+  /** With those that were left behind and that a statement keeps. */
+  const alive = new Set<Worker>();
   let reads = 0;
   let readAt = 0;
 
   function start(): Worker {
-    if (left > LEFT_MAX) {
+    if (alive.size > LEFT_MAX) {
       throw new WriterFailure('SQLITE_BUSY', 'Reads that took too long are not over yet.');
     }
     const started = tryToStart(startThread);
     const { port1: port, port2: own } = new MessageChannel();
-    started.onerror = ({ message }) => end(new WriterFailure('SQLITE_ABORT', message));
+    let message = 'The reading thread has stopped.';
+    alive.add(started);
+    started.onerror = (error) => {
+      message = error.message;
+    };
+    // Fired once, also after an error.
+    started.addEventListener('close', () => {
+      alive.delete(started);
+      if (thread === started) end(new WriterFailure('SQLITE_ABORT', message));
+    });
     started.postMessage({ url, port } satisfies ReadRequest, [port]);
     client.link(own);
     stopLooking = every(LOOK_MS, look);
@@ -68,12 +77,7 @@ export function createReader(options: ReaderOptions): PageReader {
   function end(cause?: Error): void {
     stopLooking?.();
     client.unlink(cause);
-    if (thread === undefined) return;
-    left += 1;
-    thread.addEventListener('close', () => {
-      left -= 1;
-    });
-    thread.terminate();
+    thread?.terminate();
     thread = undefined;
   }
 

@@ -111,6 +111,26 @@ test('the thread ends without reads, and starts again', async () => {
   expect(threads.started).toBe(2);
 });
 
+/** As the thread that reads, but it ends at once. */
+const DYING = URL.createObjectURL(new Blob(['self.onmessage = () => process.exit(0);']));
+
+test.each([
+  ['cannot open the database', new URL('../../src/server/reader-thread.ts', import.meta.url).href],
+  ['ends by itself', DYING],
+])('a thread that %s fails its reads at once, and the next read has another', async (_, file) => {
+  const reader = createReader({
+    url: `sqlite:${directory}/nowhere.db`,
+    startThread: () => new Worker(file),
+  });
+  for (let tries = 0; tries < 4; tries += 1) {
+    const failure = await reader
+      .alone('normal', { text: 'select 1', params: [], wants: 'values' })
+      .catch((cause: unknown) => cause);
+    expect(sqliteCode(failure)).toBe('SQLITE_ABORT');
+  }
+  reader.close();
+});
+
 test('where no thread can start, the database cannot be read', async () => {
   const reader = createReader({
     url: 'sqlite:unused.db',
