@@ -159,6 +159,8 @@ function prepareRecords(database: Database) {
     })
     .from(requests)
     .innerJoin(balances, eq(balances.number, requests.account))
-    .where(isInRows(requests.number));
+    .where(isInRows(requests.number))
+    // Who comes first has a name where a day has little room.
+    .orderBy(requests.number);
   return database.prepare<RecordRange, Row>(query);
 }
