@@ -165,7 +165,11 @@ const small = fc.bigInt({ min: 0n, max: 90n });
 const account = fc.constantFrom('ada', 'bob');
 const request = fc.constantFrom('r1', 'r2', 'r3', 'r4', 'r5');
 const either = fc.oneof(amount, small);
-const beyond = fc.oneof(fc.constant(0n), either);
+/** Two or three of these lie below, at or above the allowance that worst cases may lack. */
+const nearAllowance = fc
+  .tuple(fc.constantFrom(1n, 2n, 3n), fc.bigInt({ min: -2n, max: 2n }))
+  .map(([share, around]) => 10_000_000_000n / share + around);
+const beyond = fc.oneof(fc.constant(0n), either, nearAllowance);
 
 const STEP: fc.Arbitrary<Step> = fc.oneof(
   {

@@ -49,6 +49,9 @@ function cost(output: number, cheap: boolean): bigint {
 /** Above it, an account gets what its balance covers in the worst case, and nothing else. */
 const UNPAID_MAX = 100_000_000_000n;
 
+/** What the worst cases of an account without debts may lack beside the largest of them. */
+const ALLOWANCE = 10_000_000_000n;
+
 const sumOf = (amounts: readonly bigint[]) => amounts.reduce((sum, each) => sum + each, 0n);
 const most = (a: bigint, b: bigint) => (a > b ? a : b);
 const least = (a: bigint, b: bigint) => (a < b ? a : b);
@@ -64,7 +67,10 @@ export function createModel(codes: readonly ModelCode[] = []) {
     [...holds.values()]
       .filter((hold) => hold.account === account && hold.end === undefined)
       .reduce((sum, hold) => sum + hold.amount, 0n);
-  /** Whether all worst cases but the largest are covered; of an account with debts, all of them. */
+  /**
+   * Whether all worst cases but the largest are covered, but for the allowance; of an account with
+   * debts, all of them.
+   */
   function covers(account: string, id: string, worst: bigint): boolean {
     const others = [...holds]
       .filter(([other, hold]) => hold.account === account && !hold.end && other !== id)
@@ -72,8 +78,8 @@ export function createModel(codes: readonly ModelCode[] = []) {
     const all = [...others, worst];
     const owed = unpaid.get(account) ?? 0n;
     const isStrict = owed > UNPAID_MAX || (owed > 0n && others.length > 0);
-    const largest = isStrict ? 0n : all.reduce(most, 0n);
-    return sumOf(all) - largest <= (posted.get(account) ?? 0n);
+    const lack = isStrict ? 0n : all.reduce(most, 0n) + ALLOWANCE;
+    return sumOf(all) - lack <= (posted.get(account) ?? 0n);
   }
 
   const available = (account: string) => (posted.get(account) ?? 0n) - held(account);
