@@ -31,9 +31,9 @@ describeInBrowser('money', ({ visit }) => {
     await expectClean(visitor);
     await page.goto(`${rig.gateway.url}/dashboard/ledger`);
     await expectRow(page);
-    expect(await page.locator('tbody td.end').first().textContent()).toBe('34,598,157.25 ST');
+    expect(await page.locator('tbody td.end').first().textContent()).toBe('34,598,157.250000 ST');
     await page.getByRole('button', { name: 'USD', exact: true }).click();
-    expect(await page.locator('tbody td.end').first().textContent()).toBe('$34.5982');
+    expect(await page.locator('tbody td.end').first().textContent()).toBe('$34.598157');
   });
 
   test('the total of the ledger is the sum of its entries, to the last digit', async () => {
@@ -58,6 +58,28 @@ describeInBrowser('money', ({ visit }) => {
     expect(titles.map(tokensOf).reduce((sum, each) => sum + each)).toBe(
       tokensOf((await total.getAttribute('title')) ?? ''),
     );
+  });
+
+  test('rows of the ledger add up as shown, for customers and for operators', async () => {
+    const customer = await rig.newCustomer();
+    for (const amount of ['0.000001', '77.5', '0.4', '1234567.891', '0.45']) {
+      await rig.gateway.run('account', 'credit', customer.accountId, amount);
+    }
+    for (const [who, path] of [
+      [customer, `${rig.gateway.url}/dashboard/ledger`],
+      [rig.operator, `${rig.gateway.operatorUrl()}/operator/accounts/${customer.accountId}`],
+    ] as const) {
+      await using visitor = await visit(new URL(path).origin);
+      await openSignedIn(visitor, who);
+      await visitor.page.goto(path);
+      await expectRow(visitor.page);
+      const rows = await moneyRows(visitor.page);
+      expect(rows).toHaveLength(6);
+      for (const [index, [amount = 0, balance]] of rows.entries()) {
+        const [, before = 0] = rows[index + 1] ?? [];
+        expect(before + amount).toBe(balance ?? Number.NaN);
+      }
+    }
   });
 
   test('a credit is entered in USD or in service tokens, with the other unit beside it', async () => {
@@ -132,4 +154,17 @@ async function movementsOf(page: Page, accountId: string): Promise<number> {
     `${new URL(page.url()).origin}/operator/api/accounts/${accountId}/movements`,
   );
   return ((await response.json()) as { readonly data: readonly unknown[] }).data.length;
+}
+
+/** Amount and balance of each row of the ledger, in millionths of a USD. */
+async function moneyRows(page: Page): Promise<readonly (readonly number[])[]> {
+  const rows = await page.locator('tbody tr').all();
+  return Promise.all(
+    rows.map(
+      async (row) =>
+        ((await row.textContent()) ?? '')
+          .match(/−?\$[\d,]+\.\d{6}/g)
+          ?.map((text) => Number(text.replace('−', '-').replace(/[$,.]/g, ''))) ?? [],
+    ),
+  );
 }

@@ -85,16 +85,16 @@ describeInBrowser('tables', ({ visit }) => {
     await openSignedIn(visitor, rig.operator, '/codes');
     await expectRow(page);
     const head = page.getByRole('columnheader', { name: 'Amount' });
-    await expectAmounts(page, ['$12.0000', '$900.0000', '$5.0000']);
+    await expectAmounts(page, ['$12.00', '$900.00', '$5.00']);
     await head.getByRole('button').click();
-    await expectAmounts(page, ['$900.0000', '$12.0000', '$5.0000']);
+    await expectAmounts(page, ['$900.00', '$12.00', '$5.00']);
     expect(await head.getAttribute('aria-sort')).toBe('descending');
     expect(await page.evaluate('document.activeElement?.textContent')).toBe('Amount');
     expect(new URL(page.url()).searchParams.get('sort')).toBe('-amount');
     await head.getByRole('button').press('Enter');
-    await expectAmounts(page, ['$5.0000', '$12.0000', '$900.0000']);
+    await expectAmounts(page, ['$5.00', '$12.00', '$900.00']);
     await page.reload();
-    await expectAmounts(page, ['$5.0000', '$12.0000', '$900.0000']);
+    await expectAmounts(page, ['$5.00', '$12.00', '$900.00']);
     await expectClean(visitor);
   });
 

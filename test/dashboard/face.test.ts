@@ -68,7 +68,7 @@ describe('the landing page', () => {
       'href="/docs"',
       'Demo Chat',
       // 0.15 USD at 0.5 EUR.
-      '€0.0750',
+      '€0.075',
     ]) {
       expect(text).toContain(part);
     }

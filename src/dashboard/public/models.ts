@@ -44,8 +44,7 @@ export function modelTable(
 ): string {
   const { t } = context;
   const numbers = [t('Context'), t('Input'), t('Cached input'), t('Output')];
-  const shown = { ...context, decimals: decimalsOf(context, models) };
-  const rows = models.map((model) => modelRow(shown, model, isWhole));
+  const rows = models.map((model) => modelRow(context, model, isWhole));
   return `<div class="card flush public-models"><table>
 <caption class="sr-only">${html(t('Models and prices'))}</caption>
 <thead><tr><th scope="col">${html(t('Model'))}</th>${numbers
@@ -56,21 +55,7 @@ ${rows.join('\n')}
 </tbody></table></div>`;
 }
 
-/** With the decimals of all prices of a table. */
-type PricedContext = PublicContext & { readonly decimals: number };
-
-/** Two decimals, or four where a price of the table needs them. */
-function decimalsOf({ service }: PublicContext, models: readonly ModelRecord[]): number {
-  const rates = models.flatMap(({ pricing: { input, cached_input, output } }) => [
-    input,
-    cached_input,
-    output,
-  ]);
-  const cents = rates.map((usd) => Number(usd) * Number(service.currency.per_usd) * 100);
-  return cents.every((amount) => Math.abs(amount - Math.round(amount)) < 1e-6) ? 2 : 4;
-}
-
-function modelRow(context: PricedContext, model: ModelRecord, isWhole: boolean): string {
+function modelRow(context: PublicContext, model: ModelRecord, isWhole: boolean): string {
   const { t, language } = context;
   const { pricing } = model;
   const numbers: readonly (readonly [string, string])[] = [
@@ -105,7 +90,7 @@ function capabilities({ t }: PublicContext, { features }: ModelRecord): string {
 }
 
 /** Other prices: for long prompts, at some hours of the current period, and from an announced time on. */
-function scheduleOf(context: PricedContext, { pricing }: ModelRecord): string[] {
+function scheduleOf(context: PublicContext, { pricing }: ModelRecord): string[] {
   const { t, language } = context;
   const weekdays = (days: PriceWindowRecord['days']) =>
     days.length === 7
@@ -157,17 +142,13 @@ function timeText(iso: string, locale: string): string {
   return new Intl.DateTimeFormat(locale, style).format(Date.parse(iso));
 }
 
-/** A price of a million tokens in the currency of the pages. */
-function rateText({ language, service, decimals }: PricedContext, usd: string): string {
+/** A price of a million tokens in the currency of the pages, with every digit. */
+function rateText({ language, service }: PublicContext, usd: string): string {
   const { code, per_usd: perUsd } = service.currency;
-  const amount = Number(usd) * Number(perUsd);
-  const isTiny = amount > 0 && amount < 0.5 / 10 ** decimals;
   return new Intl.NumberFormat(LOCALES[language], {
     style: 'currency',
     currency: code,
     currencyDisplay: code === 'USD' ? 'narrowSymbol' : 'symbol',
-    ...(isTiny
-      ? { maximumSignificantDigits: 1 }
-      : { minimumFractionDigits: decimals, maximumFractionDigits: decimals }),
-  }).format(amount);
+    maximumFractionDigits: 12,
+  }).format(Number(usd) * Number(perUsd));
 }

@@ -10,7 +10,6 @@ import {
   formatRelative,
   formatShare,
   formatSpan,
-  formatTokens,
   groupDigits,
   humanize,
   roundDecimal,
@@ -75,13 +74,6 @@ describe('shortening', () => {
         ['12', 2],
       ].map(([value, decimals]) => roundDecimal(String(value), Number(decimals))),
     ).toEqual(['0.13', '-0.13', '0', '1000', '12']);
-  });
-});
-
-describe('amounts', () => {
-  test('of tokens keep every digit unless decimals are set', () => {
-    expect(formatTokens('1234567.000001')).toBe('1,234,567.000001');
-    expect(formatTokens('1234567.000001', 2)).toBe('1,234,567');
   });
 });
 

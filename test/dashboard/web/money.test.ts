@@ -16,6 +16,7 @@ import {
 import {
   type CurrencyFormat,
   formatCurrency,
+  formatMovement,
   formatServiceTokens,
 } from '../../../src/dashboard/web/ui/format-money.ts';
 import {
@@ -165,36 +166,62 @@ describe('what is shown', () => {
   const usd: CurrencyFormat = { code: 'USD', perUsd: '1', locale: 'en-GB' };
 
   test.each([
-    ['34.7', '$34.7000', '$34.70', '$34.70'],
-    ['0.0003372', '$0.0003', '<$0.01', '$0.0003372'],
-    ['0.00001', '<$0.0001', '<$0.01', '$0.00001'],
-    ['-0.00001', '−<$0.0001', '−<$0.01', '−$0.00001'],
-    ['0', '$0.0000', '$0.00', '$0.00'],
-    ['-1234567.891', '−$1,234,567.8910', '−$1,234,567.89', '−$1,234,567.891'],
+    ['34.7', '$34.70', '$34.700000', '$34.70'],
+    ['34.69815725', '$34.70', '$34.698157', '$34.69815725'],
+    ['0.999999', '$1.00', '$0.999999', '$0.999999'],
+    ['0.5', '$0.50', '$0.500000', '$0.50'],
+    ['0.0003372', '$0.0003372', '$0.000337', '$0.0003372'],
+    ['-0.00000123456', '−$0.000001235', '−$0.000001', '−$0.00000123456'],
+    ['0', '$0.00', '$0.000000', '$0.00'],
+    ['-1234567.891', '−$1,234,567.89', '−$1,234,567.891000', '−$1,234,567.891'],
   ] as const)(
-    '%s USD in a table, in a hero, and with every digit',
-    (amount, table, hero, exact) => {
-      expect([
-        formatCurrency(amount, 'table', usd),
-        formatCurrency(amount, 'hero', usd),
-        formatCurrency(amount, 'exact', usd),
-      ]).toEqual([table, hero, exact]);
+    '%s USD as a figure, in a ledger, and with every digit',
+    (usdAmount, figure, ledger, exact) => {
+      const details = ['figure', 'ledger', 'exact'] as const;
+      expect(details.map((detail) => formatCurrency(usdAmount, detail, usd))).toEqual([
+        figure,
+        ledger,
+        exact,
+      ]);
     },
   );
 
   test('another currency is converted exactly and has its own symbol and place', () => {
     const euro = { code: 'EUR', perUsd: '0.92', locale: 'en-GB' };
-    expect(formatCurrency('10', 'hero', euro)).toBe('€9.20');
-    expect(formatCurrency('10', 'hero', { ...euro, locale: 'de-DE' })).toBe('9.20\u00a0€');
+    expect(formatCurrency('10', 'figure', euro)).toBe('€9.20');
+    expect(formatCurrency('10', 'figure', { ...euro, locale: 'de-DE' })).toBe('9.20\u00a0€');
     expect(formatCurrency('10', 'exact', { ...usd, locale: 'zh-CN' })).toBe('$10.00');
   });
 
-  test('a column has the same number of places in each row, and nothing but zero looks free', () => {
+  test('a figure has cents or four significant digits, and only zero looks like zero', () => {
     fc.assert(
       fc.property(amounts, (amount) => {
-        const text = formatCurrency(formatTokens(micro(amount)), 'table', usd);
-        expect(text).toMatch(/^−?<?\$\d{1,3}(,\d{3})*\.\d{4}$/);
-        expect(text === '$0.0000').toBe(amount === 0n);
+        const text = formatCurrency(formatTokens(micro(amount)), 'figure', usd);
+        expect(text).toMatch(/^−?\$([1-9]\d{0,2}(,\d{3})*\.\d\d|0\.\d\d|0\.0*[1-9]\d{0,3})$/);
+        expect(text === '$0.00').toBe(amount === 0n);
+      }),
+    );
+  });
+
+  test('rows of a ledger add up as they are shown, in each currency', () => {
+    const perUsd = fc.constantFrom('1', '0.92', '7.1234567');
+    const read = (text: string) => {
+      expect(text).toMatch(/\.\d{6}$/);
+      return BigInt(text.replace('−', '-').replace(/[$,.]/g, ''));
+    };
+    fc.assert(
+      fc.property(amounts, amounts, perUsd, (balance, amount, rate) => {
+        // A millionth of a service token, which is the ledger's unit, in USD.
+        const usdOf = (value: bigint) => formatDecimal(value, 12);
+        const format = { ...usd, perUsd: rate };
+        const before = read(formatCurrency(usdOf(balance), 'ledger', format));
+        const after = usdOf(balance + amount);
+        const moved = formatMovement(usdOf(amount), after, format);
+        expect(before + read(moved)).toBe(read(formatCurrency(after, 'ledger', format)));
+        // At most one unit off, and never of the other sign.
+        const off = read(moved) - read(formatCurrency(usdOf(amount), 'ledger', format));
+        expect([-1n, 0n, 1n]).toContain(off);
+        if (amount < 0n) expect(moved).toStartWith('−');
       }),
     );
   });
@@ -209,13 +236,11 @@ describe('what is shown', () => {
     );
   });
 
-  test('service tokens have two places in tables, none in heroes, all in a story', () => {
-    const shown = (detail: 'table' | 'hero' | 'exact') => formatServiceTokens('1234.5678', detail);
-    expect([shown('table'), shown('hero'), shown('exact')]).toEqual([
-      '1,234.57',
-      '1,235',
-      '1,234.5678',
-    ]);
-    expect(formatServiceTokens('0.2', 'hero')).toBe('<1');
+  test('service tokens are whole from a thousand, and have six places in a ledger', () => {
+    const shown = (tokens: string) =>
+      (['figure', 'ledger', 'exact'] as const).map((detail) => formatServiceTokens(tokens, detail));
+    expect(shown('1234.5678')).toEqual(['1,235', '1,234.567800', '1,234.5678']);
+    expect(shown('-61.4567')).toEqual(['−61.46', '−61.456700', '−61.4567']);
+    expect(shown('0.012345')).toEqual(['0.01235', '0.012345', '0.012345']);
   });
 });

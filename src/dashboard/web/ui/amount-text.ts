@@ -3,7 +3,12 @@
 
 import { signal } from '@preact/signals';
 import { locale, t } from '../text/t.ts';
-import { type Detail, formatCurrency, formatServiceTokens } from './format-money.ts';
+import {
+  type Detail,
+  formatCurrency,
+  formatMovement,
+  formatServiceTokens,
+} from './format-money.ts';
 import { amountUnits, fromUsd, toUsd } from './money.ts';
 import { moneyTerms } from './money-terms.ts';
 import { readStored, store } from './stored.ts';
@@ -27,14 +32,22 @@ export function amountText(amount: AmountValue, detail: Detail = 'exact'): strin
 }
 
 /** The amount in the other unit. */
-export function otherAmountText(amount: AmountValue, detail: Detail = 'hero'): string {
+export function otherAmountText(amount: AmountValue, detail: Detail = 'figure'): string {
   return moneyUnit.value === 'currency' ? tokensText(amount, detail) : currencyText(amount, detail);
 }
 
 export function currencyText(amount: AmountValue, detail: Detail): string {
-  const { usdPerMillion, currency } = moneyTerms.value;
-  const usd = amount.usd ?? toUsd(amount.tokens ?? '0', amountUnits(usdPerMillion)) ?? '';
-  return formatCurrency(usd, detail, { ...currency, locale });
+  return formatCurrency(usdOf(amount), detail, { ...moneyTerms.value.currency, locale });
+}
+
+/** An amount of a ledger, with the balance after it. */
+export function movementText(amount: AmountValue, after: AmountValue): string {
+  const format = { ...moneyTerms.value.currency, locale };
+  return formatMovement(usdOf(amount), usdOf(after), format);
+}
+
+function usdOf({ tokens, usd }: AmountValue): string {
+  return usd ?? toUsd(tokens ?? '0', amountUnits(moneyTerms.value.usdPerMillion)) ?? '';
 }
 
 export function tokensText(amount: AmountValue, detail: Detail): string {

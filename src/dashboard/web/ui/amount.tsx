@@ -6,6 +6,7 @@ import {
   chooseMoneyUnit,
   currencyText,
   moneyUnit,
+  movementText,
   otherAmountText,
   tokensOf,
   tokensText,
@@ -15,14 +16,17 @@ import { moneyTerms } from './money-terms.ts';
 import { Segments } from './tabs.tsx';
 import { Nothing } from './text.tsx';
 
-/** One amount. `detail` says how many places: four in tables, two in heroes, or all. */
+/** One amount. */
 export function Amount({
   tokens,
   usd,
-  detail = 'table',
+  after,
+  detail = after === undefined ? 'figure' : 'ledger',
 }: {
   readonly tokens?: string | null;
   readonly usd?: string | null | undefined;
+  /** The balance after a movement, in service tokens: the amount leads to it as shown. */
+  readonly after?: string | undefined;
   readonly detail?: Detail | undefined;
 }) {
   const amount = asAmount(tokens, usd);
@@ -34,7 +38,11 @@ export function Amount({
   return (
     <span class="nowrap" title={exact}>
       {moneyUnit.value === 'currency' ? (
-        currencyText(amount, detail)
+        after === undefined ? (
+          currencyText(amount, detail)
+        ) : (
+          movementText(amount, { tokens: after })
+        )
       ) : (
         <>
           {formatServiceTokens(tokensOf(amount), detail)}{' '}
@@ -47,14 +55,14 @@ export function Amount({
   );
 }
 
-/** A price per million model tokens, which is an amount of its own. */
-export function Price({ usd }: { readonly usd: string | null }) {
-  return <Amount usd={usd} detail="exact" />;
+/** A price per million model tokens, which is an amount of its own, in USD or in service tokens. */
+export function Price(price: { readonly usd: string | null } | { readonly tokens: string }) {
+  return <Amount {...price} detail="exact" />;
 }
 
 /** The amount in the unit that the user did not choose, for the line below a figure. */
 export function OtherAmount({
-  detail = 'hero',
+  detail = 'figure',
   ...amount
 }: AmountValue & { readonly detail?: Detail }) {
   return <span>{otherAmountText(amount, detail)}</span>;

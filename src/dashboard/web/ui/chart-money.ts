@@ -3,7 +3,7 @@
 import { locale, t } from '../text/t.ts';
 import { moneyUnit } from './amount-text.ts';
 import type { ChartProps } from './chart-data.ts';
-import { formatCurrency, formatServiceTokens } from './format-money.ts';
+import { type Detail, formatCurrency, formatServiceTokens } from './format-money.ts';
 import { moneyTerms } from './money-terms.ts';
 
 type MoneyChart = Required<Pick<ChartProps, 'unit' | 'format' | 'formatAxis'>> & {
@@ -14,20 +14,21 @@ type MoneyChart = Required<Pick<ChartProps, 'unit' | 'format' | 'formatAxis'>> &
 export function moneyChart(): MoneyChart {
   const { usdPerMillion, currency } = moneyTerms.value;
   if (moneyUnit.value === 'tokens') {
-    const format = (tokens: number) => formatServiceTokens(tokens.toFixed(6), 'axis');
+    const format = (detail: Detail) => (tokens: number) =>
+      formatServiceTokens(tokens.toFixed(6), detail);
     return {
       unit: t('service tokens'),
-      format,
-      formatAxis: format,
+      format: format('figure'),
+      formatAxis: format('axis'),
       value: (usd) => (Number(usd) / Number(usdPerMillion)) * 1_000_000,
     };
   }
-  const format = (amount: number) =>
-    formatCurrency(amount.toFixed(10), 'axis', { code: currency.code, perUsd: '1', locale });
+  const format = (detail: Detail) => (amount: number) =>
+    formatCurrency(amount.toFixed(10), detail, { code: currency.code, perUsd: '1', locale });
   return {
     unit: currency.code,
-    format,
-    formatAxis: format,
+    format: format('figure'),
+    formatAxis: format('axis'),
     value: (usd) => Number(usd) * Number(currency.perUsd),
   };
 }

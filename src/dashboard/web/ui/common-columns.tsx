@@ -1,5 +1,6 @@
 // Columns that many tables have.
 
+import { t } from '../text/t.ts';
 import { Amount } from './amount.tsx';
 import { formatCount } from './format.ts';
 import type { Column } from './table-column.ts';
@@ -36,6 +37,21 @@ export function amountColumn<Tokens extends string, Usd extends string = never>(
     show: (row) => <Amount tokens={row[tokens]} usd={usd && row[usd]} detail={detail} />,
     ...column,
   };
+}
+
+type LedgerEntry = { readonly amount: string; readonly balance: string };
+
+/** Amount and balance of a ledger's entries: the balance before plus the amount is the one after. */
+export function ledgerColumns(): readonly Column<LedgerEntry>[] {
+  return [
+    {
+      label: t('Amount'),
+      end: true,
+      card: 'value',
+      show: ({ amount, balance }) => <Amount tokens={amount} after={balance} />,
+    },
+    amountColumn(t('Balance'), 'balance', { detail: 'ledger' }),
+  ];
 }
 
 export function countColumn<Field extends string>(

@@ -3,7 +3,7 @@
 
 import { locale } from '../text/t.ts';
 import { groupDigits, MINUS, POINT, roundDecimal } from './format.ts';
-import { multiply } from './money.ts';
+import { addAmounts, multiply } from './money.ts';
 
 /** How the pages show money; see `[service.currency]` of the catalog. */
 export type CurrencyFormat = {
@@ -16,30 +16,49 @@ export type CurrencyFormat = {
 };
 
 /**
- * table   four places, so that a column of amounts lines up
- * hero    two places, for the figures of a page
+ * figure  two places from 1, four significant digits below
+ * ledger  six places, so that the rows of a ledger add up
  * axis    as few as tell the ticks of a chart apart
  * exact   every digit, at least two places
  */
-export type Detail = 'table' | 'hero' | 'axis' | 'exact';
+export type Detail = 'figure' | 'ledger' | 'axis' | 'exact';
 
-const PLACES = { table: 4, hero: 2 } as const;
-const TOKEN_PLACES = { table: 2, hero: 0 } as const;
+const LEDGER_PLACES = 6;
+/** Fractions of a service token are too small to be shown beside thousands of them. */
+const WHOLE_TOKENS_FROM = 4;
 
-/** USD in the currency of the pages. What is not zero never looks like zero: `<$0.01`. */
+/** USD in the currency of the pages. */
 export function formatCurrency(usd: string, detail: Detail, format: CurrencyFormat): string {
   const amount = multiply(usd, format.perUsd);
   if (amount === undefined) return usd;
-  const { before, after } = symbolOf(format);
-  if (detail === 'exact') return fixed(amount, undefined, before, after);
-  if (detail === 'axis')
-    return fixed(roundDecimal(amount, ticksOf(amount)), undefined, before, after);
-  return fixed(amount, PLACES[detail], before, after);
+  const places = detail === 'axis' ? ticksOf(amount) : placesOf(amount, detail);
+  return write(amount, places, detail === 'ledger' ? LEDGER_PLACES : 2, symbolOf(format));
+}
+
+/**
+ * An amount of a ledger: the difference of the balances before and after it as they are shown. It is
+ * at most one unit of the last place off the rounded amount.
+ */
+export function formatMovement(usd: string, usdAfter: string, format: CurrencyFormat): string {
+  const shown = (balance: string | undefined) =>
+    roundDecimal(multiply(balance ?? '', format.perUsd) ?? '', LEDGER_PLACES);
+  const before = addAmounts(usdAfter, multiply(usd, '-1') ?? '');
+  const moved = addAmounts(shown(usdAfter), multiply(shown(before), '-1') ?? '');
+  if (moved === undefined) return usd;
+  const sign = moved === '0' && usd.startsWith('-') ? '-' : '';
+  return write(`${sign}${moved}`, LEDGER_PLACES, LEDGER_PLACES, symbolOf(format));
 }
 
 /** Cents, and more places only below ten cents. */
 function ticksOf(amount: string): number {
   return /^-?0(\.0|$)/.test(amount) ? 6 : 2;
+}
+
+function placesOf(amount: string, detail: Exclude<Detail, 'axis'>): number | undefined {
+  if (detail === 'exact') return undefined;
+  if (detail === 'ledger') return LEDGER_PLACES;
+  const zeros = /^-?0\.(0*)/.exec(amount)?.[1];
+  return zeros === undefined ? 2 : zeros.length + 4;
 }
 
 /** USD with every digit, for amounts that are entered in USD. */
@@ -49,35 +68,33 @@ export function formatUsdExact(usd: string): string {
 
 /** Service tokens without their name. */
 export function formatServiceTokens(tokens: string, detail: Detail): string {
-  if (detail === 'exact') return groupDigits(tokens);
   if (detail === 'axis') return groupDigits(roundDecimal(tokens, 2));
-  return fixed(tokens, TOKEN_PLACES[detail], '', '');
+  const whole = tokens.replace(/^-|\..*/g, '').length >= WHOLE_TOKENS_FROM;
+  const places = detail === 'figure' && whole ? 0 : placesOf(tokens, detail);
+  return write(tokens, places, detail === 'ledger' ? LEDGER_PLACES : 0, { before: '', after: '' });
 }
 
-function fixed(amount: string, places: number | undefined, before: string, after: string): string {
+/** Rounded to `places`, if any, with at least `least` decimals. What rounds to zero keeps its sign. */
+function write(
+  amount: string,
+  places: number | undefined,
+  least: number,
+  { before, after }: Symbols,
+): string {
   const sign = amount.startsWith('-') ? MINUS : '';
   const size = amount.replace(/^-/, '');
-  if (places === undefined) return `${sign}${before}${padded(size, 2)}${after}`;
-  const rounded = roundDecimal(size, places);
-  if (rounded === '0' && /[1-9]/.test(size)) {
-    const least = places === 0 ? '1' : `0.${'1'.padStart(places, '0')}`;
-    return `${sign}<${before}${padded(least, places)}${after}`;
-  }
-  return `${rounded === '0' ? '' : sign}${before}${padded(rounded, places)}${after}`;
+  const [whole = '', fraction = ''] = (
+    places === undefined ? size : roundDecimal(size, places)
+  ).split('.');
+  const digits = fraction.padEnd(least, '0');
+  const number = digits === '' ? groupDigits(whole) : `${groupDigits(whole)}${POINT}${digits}`;
+  return `${sign}${before}${number}${after}`;
 }
 
-/** Grouped, with at least `places` decimals. */
-function padded(size: string, places: number): string {
-  const [whole = '', fraction = ''] = size.split('.');
-  const digits = fraction.padEnd(places, '0');
-  return digits === '' ? groupDigits(whole) : `${groupDigits(whole)}${POINT}${digits}`;
-}
+type Symbols = { readonly before: string; readonly after: string };
 
 /** Where the language puts the symbol, which depends on neither amount nor sign. */
-function symbolOf({ code, locale }: CurrencyFormat): {
-  readonly before: string;
-  readonly after: string;
-} {
+function symbolOf({ code, locale }: CurrencyFormat): Symbols {
   const parts = new Intl.NumberFormat(locale, {
     style: 'currency',
     currency: code,

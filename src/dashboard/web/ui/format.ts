@@ -39,11 +39,6 @@ export function roundDecimal(decimal: string, decimals: number): string {
   return rounded === 0n ? '0' : `${sign}${text}`;
 }
 
-/** An amount in service tokens, whole or rounded to `decimals` places. */
-export function formatTokens(decimal: string, decimals?: number): string {
-  return groupDigits(decimals === undefined ? decimal : roundDecimal(decimal, decimals));
-}
-
 /** A whole number, grouped. */
 export function formatCount(count: number): string {
   return groupDigits(String(Math.round(count)));

@@ -6,7 +6,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 /** Columns pinned at most; table.css has a class for each. */
 export const PINS_MAX = 6;
 /** Pinned columns leave this share of the box to the others. */
-const FREE_SHARE = 0.35;
+const FREE_SHARE = 0.3;
 
 export type Pins = {
   /** The table is wider than its box, so the box scrolls. */

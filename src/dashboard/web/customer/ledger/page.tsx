@@ -13,7 +13,7 @@ import { Amount, OtherAmount } from '../../ui/amount.tsx';
 import { amountText } from '../../ui/amount-text.ts';
 import { apiUrl, post, withQuery } from '../../ui/api.ts';
 import { LinkButton } from '../../ui/button.tsx';
-import { amountColumn } from '../../ui/common-columns.tsx';
+import { amountColumn, ledgerColumns } from '../../ui/common-columns.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Form, fieldError, SelectField, TextField } from '../../ui/field.tsx';
 import { labelOf } from '../../ui/labels.ts';
@@ -78,8 +78,7 @@ export function View() {
             { label: t('When'), show: ({ at }) => <Time at={at} detail="second" /> },
             { label: t('Type'), card: 'state', show: ({ kind }) => labelOf(kind) },
             { label: t('Model'), show: (entry) => <Subject entry={entry} /> },
-            amountColumn(t('Amount'), 'amount', { usd: 'amount_usd', card: 'value' }),
-            amountColumn(t('Balance'), 'balance'),
+            ...ledgerColumns(),
             {
               label: t('Receipt'),
               end: true,
@@ -135,7 +134,7 @@ function BalanceStat({
   return (
     <Stat
       label={label}
-      value={<Amount tokens={tokens} detail="hero" />}
+      value={<Amount tokens={tokens} />}
       hint={hint ?? <OtherAmount tokens={tokens} />}
     />
   );
@@ -173,7 +172,7 @@ function RedeemCard({ onRedeemed }: { readonly onRedeemed: () => unknown }) {
             })}
           >
             {t('You have {available} available.', {
-              available: amountText({ tokens: redeemed.available }, 'hero'),
+              available: amountText({ tokens: redeemed.available }, 'figure'),
             })}
           </Alert>
         )}
@@ -214,7 +213,10 @@ function ArchivesCard() {
         columns={[
           { label: t('Month'), show: ({ month }) => month },
           { label: t('Requests'), end: true, show: ({ requests }) => String(requests) },
-          amountColumn(t('Balance at the end'), 'closing_balance', { card: 'value' }),
+          amountColumn(t('Balance at the end'), 'closing_balance', {
+            detail: 'ledger',
+            card: 'value',
+          }),
           { label: t('Receipts'), end: true, show: (archive) => <Receipts archive={archive} /> },
         ]}
         empty={null}

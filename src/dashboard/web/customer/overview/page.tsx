@@ -88,13 +88,13 @@ function Figures({
       <Stat
         label={t('Balance')}
         large
-        value={<Amount tokens={balance.available} usd={balance.available_usd} detail="hero" />}
+        value={<Amount tokens={balance.available} usd={balance.available_usd} />}
         hint={
           <>
             <OtherAmount tokens={balance.available} usd={balance.available_usd} />
             {balance.reserved !== '0' &&
               rich(', plus {reserved} reserved', {
-                reserved: <Amount tokens={balance.reserved} detail="hero" />,
+                reserved: <Amount tokens={balance.reserved} />,
               })}
           </>
         }
@@ -110,7 +110,7 @@ function Figures({
       />
       <Stat
         label={t('Today (UTC)')}
-        value={<Amount usd={today.spent_usd} detail="hero" />}
+        value={<Amount usd={today.spent_usd} />}
         hint={t('{requests, plural, one {# request} other {# requests}}', {
           requests: today.requests,
         })}
@@ -118,7 +118,7 @@ function Figures({
       />
       <Stat
         label={t('This month')}
-        value={<Amount usd={spend.this_month.spent_usd} detail="hero" />}
+        value={<Amount usd={spend.this_month.spent_usd} />}
         hint={t('{requests, plural, one {# request} other {# requests}}', {
           requests: spend.this_month.requests,
         })}

@@ -4,8 +4,8 @@ import { useEffect } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import type { RequestHistoryRecord } from '../../../records/customer-request.ts';
 import { t } from '../../text/t.ts';
-import { formatUsd } from '../../ui/amount-text.ts';
-import { formatCount, formatMilliseconds, formatTokens } from '../../ui/format.ts';
+import { amountText } from '../../ui/amount-text.ts';
+import { formatCount, formatMilliseconds } from '../../ui/format.ts';
 import { useResource } from '../../ui/resource.ts';
 import type { Answer, Usage } from './answer.ts';
 import { type Facts, speedOf } from './request.ts';
@@ -32,8 +32,7 @@ export function BillLine({ answer, facts }: { readonly answer: Answer; readonly 
 }
 
 function chargeWords(usd: string, tokens: string, isEstimate: boolean): string {
-  const amounts = { usd: formatUsd(usd), tokens: formatTokens(tokens) };
-  const charge = t('Charged {usd} ({tokens} service tokens)', amounts);
+  const charge = t('Charged {amount}', { amount: amountText({ tokens, usd }) });
   return isEstimate ? t('{charge}, an estimate', { charge }) : charge;
 }
 

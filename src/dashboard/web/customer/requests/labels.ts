@@ -2,7 +2,7 @@
 
 import type { RequestHistoryRecord } from '../../../records/customer-request.ts';
 import { t } from '../../text/t.ts';
-import { formatTokens } from '../../ui/format.ts';
+import { amountText } from '../../ui/amount-text.ts';
 
 type Usage = NonNullable<RequestHistoryRecord['usage']>;
 type Booked = NonNullable<RequestHistoryRecord['booked']>;
@@ -21,13 +21,13 @@ export function endingWords(outcome: string): string {
 
 export function chargeWords(outcome: string, { debited, waived }: Booked): string {
   if (debited === '0') return t('Nothing was charged.');
-  const charged = t('{debited} service tokens were charged', { debited: formatTokens(debited) });
+  const charged = t('{debited} was charged', { debited: amountText({ tokens: debited }) });
   const part = outcome === 'completed' ? '' : t(' for what was made until then');
   const rest =
     waived === '0'
       ? ''
       : t(' Your balance did not cover another {waived}, which you don’t owe.', {
-          waived: formatTokens(waived),
+          waived: amountText({ tokens: waived }),
         });
   return `${charged}${part}.${rest}`;
 }

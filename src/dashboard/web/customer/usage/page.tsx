@@ -203,7 +203,7 @@ function UsageFigures({ usage }: { readonly usage: UsageRecord }) {
     <Stats>
       <Stat
         label={t('Spend')}
-        value={<Amount tokens={total.spent} usd={total.spent_usd} detail="hero" />}
+        value={<Amount tokens={total.spent} usd={total.spent_usd} />}
         change={change(({ spent }) => Number(spent))}
         hint={<OtherAmount tokens={total.spent} usd={total.spent_usd} />}
         trend={course(({ spent }) => Number(spent))}

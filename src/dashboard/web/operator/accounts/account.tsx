@@ -82,12 +82,12 @@ function AccountView({
       <Stats>
         <Stat
           label={t('Available')}
-          value={<Amount tokens={balance.available} usd={balance.available_usd} detail="hero" />}
+          value={<Amount tokens={balance.available} usd={balance.available_usd} />}
           hint={<OtherAmount tokens={balance.available} usd={balance.available_usd} />}
         />
         <Stat
           label={t('Reserved')}
-          value={<Amount tokens={balance.reserved} detail="hero" />}
+          value={<Amount tokens={balance.reserved} />}
           hint={t('For active requests')}
         />
         <Stat

@@ -9,7 +9,7 @@ import { CreateKeyDialog } from '../../shared/keys/create.tsx';
 import { loggedRequestColumns } from '../../shared/requests/columns.tsx';
 import { t } from '../../text/t.ts';
 import { Collection, type RowAction } from '../../ui/collection.tsx';
-import { amountColumn, timeColumn } from '../../ui/common-columns.tsx';
+import { ledgerColumns, timeColumn } from '../../ui/common-columns.tsx';
 import { useFilter } from '../../ui/filters.ts';
 import { labelOf } from '../../ui/labels.ts';
 import { Card, Empty } from '../../ui/parts.tsx';
@@ -74,8 +74,7 @@ function Movements({ id }: { readonly id: string }) {
       columns={[
         { label: t('When'), show: ({ at }) => <Time at={at} /> },
         { label: t('Kind'), show: ({ kind }) => labelOf(kind) },
-        amountColumn(t('Amount'), 'amount', { card: 'value' }),
-        amountColumn(t('Balance'), 'balance'),
+        ...ledgerColumns(),
         { label: t('Reason'), wrap: true, show: ({ reason }) => reason ?? <Nothing /> },
       ]}
     />

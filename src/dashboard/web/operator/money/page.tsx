@@ -160,14 +160,14 @@ function MoneyFigures({ record }: { readonly record: MoneyRecord }) {
       <Stat label={t('Loss')} {...shown(record, 'loss_usd')} hint={t('not covered by balances')} />
       <Stat
         label={t('Balances')}
-        value={<Amount tokens={balances.posted} usd={balances.posted_usd} detail="hero" />}
+        value={<Amount tokens={balances.posted} usd={balances.posted_usd} />}
         hint={t('of {accounts, plural, one {# account} other {# accounts}}', {
           accounts: balances.accounts,
         })}
       />
       <Stat
         label={t('Reserved now')}
-        value={<Amount tokens={balances.held} usd={balances.held_usd} detail="hero" />}
+        value={<Amount tokens={balances.held} usd={balances.held_usd} />}
         hint={t('in open holds')}
       />
     </Stats>
@@ -177,7 +177,7 @@ function MoneyFigures({ record }: { readonly record: MoneyRecord }) {
 function shown({ totals, before, series }: MoneyRecord, field: Field) {
   const read = (figures: MoneyFiguresRecord) => Number(figures[field]);
   return {
-    value: <Amount usd={totals[field]} detail="hero" />,
+    value: <Amount usd={totals[field]} />,
     change: <Change now={read(totals)} before={read(before)} />,
     trend: <Sparkline values={series.map(read)} />,
   };

@@ -90,14 +90,14 @@ function Figures({ machine }: { readonly machine: MachineRecord }) {
       />
       <Stat
         label={t('Spent today')}
-        value={<Amount usd={today.spent_usd} detail="hero" />}
+        value={<Amount usd={today.spent_usd} />}
         hint={t('{requests, plural, one {# request} other {# requests}}', {
           requests: today.requests,
         })}
       />
       <Stat
         label={t('Balances')}
-        value={<Amount usd={balances.posted_usd} detail="hero" />}
+        value={<Amount usd={balances.posted_usd} />}
         hint={t('of {accounts, plural, one {# account} other {# accounts}}', {
           accounts: balances.accounts,
         })}
@@ -106,7 +106,7 @@ function Figures({ machine }: { readonly machine: MachineRecord }) {
         label={t('Open holds')}
         value={formatCount(holds.open)}
         hint={rich('{reserved} reserved', {
-          reserved: <Amount tokens={holds.reserved} usd={holds.reserved_usd} detail="hero" />,
+          reserved: <Amount tokens={holds.reserved} usd={holds.reserved_usd} />,
         })}
       />
     </Stats>

@@ -55,7 +55,7 @@ function Result({
   }
   const rows: Row[] = [...models, { ...totals, model: t('Total') }];
   const difference = Number(totals.difference);
-  const amount = amountText({ tokens: totals.difference.replace(/^-/, '') }, 'hero');
+  const amount = amountText({ tokens: totals.difference.replace(/^-/, '') }, 'figure');
   const share = formatShare(Math.abs(difference), Number(totals.booked));
   return (
     <>

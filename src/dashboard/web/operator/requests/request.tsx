@@ -49,17 +49,17 @@ function RequestView({ history }: { readonly history: OperatorRequestRecord }) {
           <DebitedStat label={t('Debited')} booked={booked} />
           <Stat
             label={t('Upstream cost')}
-            value={costs === null ? '–' : <Amount tokens={costs.total} detail="exact" />}
+            value={costs === null ? '–' : <Amount tokens={costs.total} />}
             hint={costsHint(history)}
           />
           <Stat
             label={t('Margin')}
-            value={costs?.margin == null ? '–' : <Amount tokens={costs.margin} detail="exact" />}
+            value={costs?.margin == null ? '–' : <Amount tokens={costs.margin} />}
             hint={t('Charge minus cost')}
           />
           <Stat
             label={t('Loss')}
-            value={<Amount tokens={booked.loss} detail="exact" />}
+            value={<Amount tokens={booked.loss} />}
             hint={t('Not covered by the balance')}
           />
         </Stats>

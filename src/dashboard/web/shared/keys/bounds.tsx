@@ -227,8 +227,8 @@ export function KeyBounds({
         if (limit === null) return null;
         return (
           <div key={period} class="small nowrap" title={BUDGETS[period]}>
-            <Amount tokens={limit.spent} usd={limit.spent_usd} detail="hero" /> /{' '}
-            <Amount tokens={limit.limit} usd={limit.limit_usd} detail="hero" />{' '}
+            <Amount tokens={limit.spent} usd={limit.spent_usd} /> /{' '}
+            <Amount tokens={limit.limit} usd={limit.limit_usd} />{' '}
             <span class="soft">{SHORT[period]}</span>
           </div>
         );

@@ -3,10 +3,11 @@
 import type { CalculationRecord } from '../../../records/customer-request.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
-import { Amount } from '../../ui/amount.tsx';
+import { Amount, Price } from '../../ui/amount.tsx';
 import { amountColumn, countColumn } from '../../ui/common-columns.tsx';
 import { formatCount } from '../../ui/format.ts';
 import { labelOf } from '../../ui/labels.ts';
+import { multiply } from '../../ui/money.ts';
 import { Table } from '../../ui/table.tsx';
 
 export function ChargeTable({ model, buckets }: Pick<CalculationRecord, 'model' | 'buckets'>) {
@@ -18,7 +19,11 @@ export function ChargeTable({ model, buckets }: Pick<CalculationRecord, 'model' 
       columns={[
         { label: t('Type'), show: ({ name }) => labelOf(name) },
         countColumn(t('Tokens'), 'tokens'),
-        amountColumn(t('Unit price'), 'price', { detail: 'exact' }),
+        {
+          label: t('Price per 1M tokens'),
+          end: true,
+          show: ({ price }) => <Price tokens={multiply(price, '1000000') ?? ''} />,
+        },
         amountColumn(t('Amount'), 'amount', { detail: 'exact' }),
       ]}
     />

@@ -66,8 +66,8 @@ export function DebitedStat({
   return (
     <Stat
       label={label}
-      value={<Amount tokens={debited} usd={usd} detail="exact" />}
-      hint={<OtherAmount tokens={debited} usd={usd} detail="exact" />}
+      value={<Amount tokens={debited} usd={usd} />}
+      hint={<OtherAmount tokens={debited} usd={usd} />}
     />
   );
 }
