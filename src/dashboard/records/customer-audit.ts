@@ -5,7 +5,7 @@ export type AuditRecord = {
   readonly at: string;
   /** Such as api_key.created. */
   readonly action: string;
-  /** The facts that the event's sentence needs; never an operator's reason. */
+  /** The facts that its owner may read; never an operator's reason. */
   readonly detail: Readonly<Record<string, string | number | boolean | null>>;
   readonly actor: 'you' | 'operator' | 'system' | 'visitor';
   /** The network address; only for actions of the account's users. */

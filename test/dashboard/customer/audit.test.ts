@@ -1,4 +1,4 @@
-// The account's audit trail: sentences, actor, address, paging, and no events of other accounts.
+// The account's audit trail: facts, actor, address, paging, and no events of other accounts.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { auditRecord } from '../../../src/dashboard/customer/audit.ts';

@@ -1,39 +1,76 @@
-// The customer's audit events as sentences.
+// Events of the audit trail as accounts and operators read them.
 
 import '../../support/english.ts';
 import { expect, test } from 'bun:test';
-import { auditWords } from '../../../src/dashboard/web/customer/audit-labels.ts';
+import {
+  actionWords,
+  actorWords,
+  detailWords,
+} from '../../../src/dashboard/web/shared/audit/labels.ts';
+
+test.each([
+  ['account.plan_changed', 'Plan changed'],
+  ['api_key.revoked', 'API key revoked'],
+  ['money.credited', 'Balance credited'],
+  ['two_factor.turned_on', 'Two factor turned on'],
+])('%s is %s', (action, words) => {
+  expect(actionWords(action)).toBe(words);
+});
 
 test.each([
   [
-    'api_key.created',
-    { masked: 'sk-a…z', rotated_from: 'key_1' },
-    'API key sk-a…z created by rotation',
+    { from: 'active', to: 'suspended', reason: 'chargeback' },
+    'active → suspended; reason: chargeback',
   ],
-  ['api_key.created', { masked: 'sk-a…z', rotated_from: null }, 'API key sk-a…z created'],
+  [{ to: 'pro' }, 'pro'],
+  [{ from: null, to: 'on' }, 'none → on'],
+  [{ from: false, to: true }, 'no → yes'],
+  [{ amount: '1000000.5', reason: 'invoice' }, 'amount: $1.0000005; reason: invoice'],
+  [{ requestsPerMinute: 30 }, 'requests per minute: 30'],
+  [{ masked: 'sk-a…b', rotated_from: null, reason: '' }, 'key: sk-a…b'],
+  [{ masked: 'sk-a…b', reason: 'leak_report' }, 'key: sk-a…b; reason: reported as leaked'],
   [
-    'api_key.revoked',
-    { masked: 'sk-a…z', reason: 'rotated' },
-    'API key sk-a…z revoked by rotation',
+    { masked: 'sk-a…b', reason: 'runaway', spent: '2000000' },
+    'key: sk-a…b; reason: spend far above its habit; spent: $2.00',
   ],
-  [
-    'api_key.revoked',
-    { masked: 'sk-a…z', reason: 'leak_report' },
-    'API key sk-a…z revoked (reported as leaked)',
-  ],
-  ['api_key.renamed', { masked: 'sk-a…z', to: 'ci' }, 'API key sk-a…z renamed to “ci”'],
-  ['api_key.renamed', { masked: 'sk-a…z', to: null }, 'Name of API key sk-a…z removed'],
-  [
-    'api_key.replaced',
-    { masked: 'sk-a…z', works_until: 'an instant' },
-    'API key sk-a…z rotated; it works until an instant',
-  ],
-  ['account.standing_changed', { to: 'active' }, 'Account activated'],
-  ['money.credited', { amount: '1234512.5' }, 'Balance added: $1.2345125'],
-  ['user.signed_in', { with: 'password and code' }, 'Signed in with password and code'],
-  ['user.sessions_ended', { ended: 3 }, '3 other sessions signed out'],
-  ['user.sessions_ended', { ended: 1 }, '1 other session signed out'],
-  ['two_factor.turned_on', {}, 'Two factor: turned on'],
-])('%s with %j is "%s"', (action, detail, sentence) => {
-  expect(auditWords({ action, detail })).toBe(sentence);
+  [{ with: 'password and code' }, 'with: password and code'],
+  [{ masked: 'password', value: 'rotated' }, 'key: password; value: rotated'],
+  [{ ended: 3 }, 'sessions: 3'],
+  [{}, ''],
+])('formats %j', (detail, words) => {
+  expect(detailWords({ action: 'any', detail })).toBe(words);
+});
+
+test('formats a time in the time zone of the viewer', () => {
+  const at = Date.UTC(2026, 10, 21, 12);
+  const wordsOf = (detail: Parameters<typeof detailWords>[0]['detail']) =>
+    detailWords({ action: 'any', detail });
+  expect(wordsOf({ expires_at: at })).toMatch(/^expires: \d{1,2} Nov 2026, \d\d:\d\d$/);
+  expect(wordsOf({ works_until: new Date(at).toISOString() })).toMatch(
+    /^works until: \d{1,2} Nov 2026, \d\d:\d\d$/,
+  );
+});
+
+test('labels the standing of an account', () => {
+  const action = 'account.standing_changed';
+  expect(detailWords({ action, detail: { from: 'active', to: 'pending_deletion' } })).toBe(
+    'Active → Pending deletion',
+  );
+  expect(detailWords({ action, detail: { to: 'suspended' } })).toBe('Suspended');
+});
+
+test.each([
+  ['operator:ops@example.com', 'ops@example.com'],
+  ['operator', 'Command line'],
+  ['system', 'System'],
+  ['acct_abc', 'Owner'],
+  ['visitor', 'Visitor'],
+  ['other', 'other'],
+])('%s is %s', (actor, words) => {
+  expect(actorWords(actor)).toBe(words);
+});
+
+test('an account reads who acted for it', () => {
+  const actors = ['you', 'operator', 'system', 'visitor'].map((actor) => actorWords(actor, true));
+  expect(actors).toEqual(['You', 'Operator', 'System', 'Visitor']);
 });

@@ -3,6 +3,7 @@
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import type { ApprovalRecord, CreatedCodesRecord } from '../../records/operator-lists.ts';
+import { actorWords } from '../shared/audit/labels.ts';
 import { t } from '../text/t.ts';
 import { amountText } from '../ui/amount-text.ts';
 import { post } from '../ui/api.ts';
@@ -16,7 +17,6 @@ import { session } from '../ui/session.ts';
 import { type Column, ListTable } from '../ui/table.tsx';
 import { Nothing, Time } from '../ui/text.tsx';
 import { toast } from '../ui/toast.tsx';
-import { actorWords } from './audit/labels.ts';
 import { useRefresh } from './refresh.ts';
 import { ShownOnceDialog } from './shown-once.tsx';
 

@@ -53,7 +53,7 @@ export const PAGES: readonly PageEntry[] = [
   ...pagesOf(t('Ledger'), [
     ['/money', t('Money'), CircleDollarSign, () => import('./money/page.tsx')],
     ['/self-audit', t('Ledger audit'), Scale, () => import('./system/self-audit.tsx')],
-    ['/audit', t('Audit trail'), History, () => import('./audit/page.tsx')],
+    ['/audit', t('Audit trail'), History, () => import('./audit.tsx')],
   ]),
   ...pagesOf(t('Account'), [
     ['/operators', t('Operators'), UserCog, () => import('./operators.tsx')],

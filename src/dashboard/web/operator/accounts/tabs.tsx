@@ -3,6 +3,7 @@
 import type { BoundKeyRecord } from '../../../records/key.ts';
 import type { AccountDetailRecord, MovementRecord } from '../../../records/operator-account.ts';
 import type { LoggedRequestRecord } from '../../../records/operator-request.ts';
+import { AuditTable } from '../../shared/audit/table.tsx';
 import { boundsActions } from '../../shared/keys/actions.tsx';
 import { KeyBounds } from '../../shared/keys/bounds.tsx';
 import { CreateKeyDialog } from '../../shared/keys/create.tsx';
@@ -17,7 +18,6 @@ import { useList } from '../../ui/resource.ts';
 import { type Column, ListTable } from '../../ui/table.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Nothing, Time } from '../../ui/text.tsx';
-import { AuditTable } from '../audit/table.tsx';
 import {
   type KeyShownOnce,
   KeyState,
@@ -53,7 +53,7 @@ export function AccountTabs({ account, onKeysChange }: Props) {
         {tab === 'movements' && <Movements id={account.id} />}
         {tab === 'requests' && <Requests id={account.id} />}
         {tab === 'keys' && <Keys account={account} onKeysChange={onKeysChange} />}
-        {tab === 'audit' && <AuditTable query={{ account: account.id }} within />}
+        {tab === 'audit' && <AuditTable audience="all" query={{ account: account.id }} within />}
       </Card>
     </Tabs>
   );

@@ -4,6 +4,7 @@ import { computed } from '@preact/signals';
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import type { AlertRecord, MachineRecord } from '../../../records/operator-server.ts';
+import { actorWords } from '../../shared/audit/labels.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
 import { ActionButton } from '../../ui/action-button.tsx';
@@ -16,7 +17,6 @@ import { type Column, ListTable, Table } from '../../ui/table.tsx';
 import { Segments } from '../../ui/tabs.tsx';
 import { Time } from '../../ui/text.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { actorWords } from '../audit/labels.ts';
 import { useRefresh } from '../refresh.ts';
 
 const NONE = <Empty title={t('No open alerts')}>{t('Everything is running as it should.')}</Empty>;

@@ -1,37 +1,44 @@
-// Audit events as a table: of all accounts, or of one.
+// Audit events as a table: of all accounts, of one on its page, or of the own account.
 
 import { Link } from 'wouter-preact';
 import type { AuditEventRecord } from '../../../records/operator-lists.ts';
 import { t } from '../../text/t.ts';
 import { Empty } from '../../ui/parts.tsx';
 import { useList } from '../../ui/resource.ts';
-import { ListTable, NoMatch } from '../../ui/table.tsx';
+import { type Column, ListTable, NoMatch } from '../../ui/table.tsx';
 import { Nothing, Time } from '../../ui/text.tsx';
+import type { Audience } from '../audience.ts';
 import { actionWords, actorWords, detailWords } from './labels.ts';
 
-type Query = {
-  readonly account?: string;
-  readonly actor?: string;
-  readonly action?: string;
-  readonly subject?: string;
-};
+type Query = Readonly<Partial<Record<'account' | 'actor' | 'action' | 'subject', string>>>;
+
+/** The own account has no `account_id` in its events. */
+type AuditRow = Omit<AuditEventRecord, 'account_id'> &
+  Partial<Pick<AuditEventRecord, 'account_id'>>;
 
 export function AuditTable({
-  query,
-  within,
+  audience,
+  query = {},
+  within = false,
   clear,
 }: {
-  readonly query: Query;
+  readonly audience: Audience;
+  readonly query?: Query;
   /** Shown on the page of this account. */
   readonly within?: boolean;
   readonly clear?: () => void;
 }) {
-  const list = useList<AuditEventRecord>('/audit', query);
+  const list = useList<AuditRow>('/audit', query);
   const isFiltered = !within && Object.values(query).some((value) => value !== '');
+  const isOwn = audience === 'account';
+  const about: Column<AuditRow> = {
+    label: t('About'),
+    show: (event) => <Subject event={event} within={within} />,
+  };
   return (
     <ListTable
       caption={t('Audit trail')}
-      name="operator-audit"
+      name={isOwn ? 'audit' : 'operator-audit'}
       list={list}
       rowKey={({ id }) => String(id)}
       empty={
@@ -44,48 +51,46 @@ export function AuditTable({
       columns={[
         { label: t('When'), show: ({ at }) => <Time at={at} detail="second" /> },
         {
-          label: t('Action'),
+          label: t('Change'),
+          card: 'title',
           wrap: true,
-          show: ({ action, detail }) => (
+          show: (event) => (
             <>
-              <div>{actionWords(action)}</div>
-              <div class="soft small">{detailWords(detail)}</div>
+              <div>{actionWords(event.action)}</div>
+              <div class="soft small">{detailWords(event)}</div>
             </>
           ),
         },
         {
-          label: t('Actor'),
+          label: t('By'),
           show: ({ actor, address }) => (
             <>
-              <div>{actorWords(actor)}</div>
-              {address !== null && <div class="soft small">{address}</div>}
+              <div>{actorWords(actor, isOwn)}</div>
+              {address && <div class="soft small">{address}</div>}
             </>
           ),
         },
-        {
-          label: t('About'),
-          show: (event) => <Subject event={event} within={within === true} />,
-        },
+        ...(isOwn ? [] : [about]),
       ]}
     />
   );
 }
 
 function Subject({
-  event: { account_id, subject },
+  event: { account_id: account = null, subject },
   within,
 }: {
-  readonly event: AuditEventRecord;
+  readonly event: AuditRow;
   readonly within: boolean;
 }) {
-  const isAccount = subject === account_id;
+  const isAccount = subject === account;
   return (
     <>
       {!isAccount && <code>{subject}</code>}
-      {account_id !== null && !within && (
+      {account !== null && !within && (
         <div>
-          <Link href={`/accounts/${account_id}`}>
-            <code>{account_id}</code>
+          <Link href={`/accounts/${account}`}>
+            <code>{account}</code>
           </Link>
         </div>
       )}

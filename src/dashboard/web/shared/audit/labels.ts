@@ -1,19 +1,20 @@
-// The labels of audit events.
+// The words of audit events, the same for the account and for operators.
 
 import type { AuditEventRecord } from '../../../records/operator-lists.ts';
 import { t } from '../../text/t.ts';
 import { amountText } from '../../ui/amount-text.ts';
 import { formatInstant, humanize } from '../../ui/format.ts';
+import { labelOf } from '../../ui/labels.ts';
 
-const ACTIONS: Readonly<Record<string, string>> = {
+export const ACTIONS: Readonly<Record<string, string>> = {
   'account.created': t('Account created'),
-  'account.plan_changed': t('Account plan changed'),
+  'account.plan_changed': t('Plan changed'),
   'account.standing_changed': t('Account standing changed'),
-  'account.email_verified': t('Account email verified'),
+  'account.email_verified': t('E-mail address verified'),
   'api_key.created': t('API key created'),
   'api_key.renamed': t('API key renamed'),
-  'api_key.bounds_changed': t('API key bounds changed'),
-  'api_key.budget_set': t('API key budget changed'),
+  'api_key.bounds_changed': t('Bounds of an API key changed'),
+  'api_key.budget_set': t('Budget of an API key changed'),
   'api_key.paused': t('API key paused'),
   'api_key.pause_mailed': t('Owner mailed about a paused API key'),
   'api_key.resumed': t('API key resumed'),
@@ -37,16 +38,16 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'catalog.edited': t('Catalog edited'),
   'code.created': t('Code created'),
   'code.revoked': t('Code revoked'),
-  'user.created': t('User created'),
-  'user.signed_in': t('User signed in'),
-  'user.second_factor_failed': t('Two-factor check failed'),
-  'user.signed_out': t('User signed out'),
-  'user.password_changed': t('User password changed'),
-  'user.password_reset': t('User password reset'),
-  'user.two_factor_enabled': t('User two-factor enabled'),
-  'user.two_factor_disabled': t('User two-factor disabled'),
-  'user.recovery_codes_made': t('User recovery codes created'),
-  'user.sessions_ended': t('User sessions ended'),
+  'user.created': t('Password set'),
+  'user.signed_in': t('Sign-in succeeded'),
+  'user.second_factor_failed': t('Sign-in failed: correct password, wrong two-factor code'),
+  'user.signed_out': t('Signed out'),
+  'user.password_changed': t('Password changed'),
+  'user.password_reset': t('Password reset by e-mail'),
+  'user.two_factor_enabled': t('Two-factor authentication turned on'),
+  'user.two_factor_disabled': t('Two-factor authentication turned off'),
+  'user.recovery_codes_made': t('New recovery codes created'),
+  'user.sessions_ended': t('Other sessions signed out'),
   'account.deletion_asked': t('Account deletion requested'),
   'account.deletion_taken_back': t('Account deletion cancelled'),
   'account.closed': t('Account closed'),
@@ -68,19 +69,24 @@ export function actionWords(action: string): string {
 }
 
 /** The details of an event: the change first, then other members by name. */
-export function detailWords(detail: AuditEventRecord['detail']): string {
-  const { from, to, ...rest } = detail;
-  const change = to === undefined ? [] : [`${valueWords(from)} → ${valueWords(to)}`];
+export function detailWords({
+  action,
+  detail: { from, to, ...rest },
+}: Pick<AuditEventRecord, 'action' | 'detail'>): string {
+  const isStanding = action === 'account.standing_changed';
+  const wordsOf = (value: Value) => (isStanding ? labelOf(String(value)) : valueWords(value));
+  const change = [from, to].filter((value) => value !== undefined).map(wordsOf);
   const others = Object.entries(rest)
     .filter(([, value]) => value !== null && value !== '')
     .map(([name, value]) => `${nameWords(name)}: ${memberWords(name, value)}`);
-  return [...change, ...others].join('; ');
+  return [...(change.length === 0 ? [] : [change.join(' → ')]), ...others].join('; ');
 }
 
 const NAMES: Readonly<Record<string, string>> = {
   amount: t('amount'),
   email: t('e-mail'),
   email_verified: t('e-mail verified'),
+  ended: t('sessions'),
   expires_at: t('expires'),
   kind: t('kind'),
   masked: t('key'),
@@ -95,6 +101,7 @@ const NAMES: Readonly<Record<string, string>> = {
   role: t('role'),
   rotated_from: t('rotated from'),
   runaway_guard: t('runaway guard'),
+  spent: t('spent'),
   value: t('value'),
   with: t('with'),
   works_until: t('works until'),
@@ -106,12 +113,28 @@ function nameWords(name: string): string {
   return NAMES[code] ?? humanize(code).toLowerCase();
 }
 
+/** Codes of reasons and of ways to sign in. Operators type reasons, too. */
+const CODES: Readonly<Record<string, string>> = {
+  'password and code': t('password and code'),
+  'recovery code': t('recovery code'),
+  account_closed: t('account closed'),
+  leak_report: t('reported as leaked'),
+  operator: t('by the operator'),
+  password: t('password'),
+  rotated: t('rotated'),
+  runaway: t('spend far above its habit'),
+  'sign-up': t('sign-up'),
+  user: t('by its owner'),
+};
+
 type Value = AuditEventRecord['detail'][string] | undefined;
 
 function memberWords(name: string, value: Value): string {
-  const isInstant = name.endsWith('_at') && typeof value === 'number';
-  if (isInstant) return formatInstant(new Date(value).toISOString());
-  return name === 'amount' ? amountText({ tokens: String(value) }) : valueWords(value);
+  const isInstant = typeof value === 'number' ? name.endsWith('_at') : name === 'works_until';
+  if (isInstant) return formatInstant(new Date(Object(value).valueOf()).toISOString());
+  if (name === 'amount' || name === 'spent') return amountText({ tokens: String(value) });
+  const isCode = name === 'reason' || name === 'with';
+  return (isCode ? CODES[String(value)] : undefined) ?? valueWords(value);
 }
 
 function valueWords(value: Value): string {
@@ -119,15 +142,16 @@ function valueWords(value: Value): string {
   return typeof value === 'boolean' ? (value ? t('yes') : t('no')) : String(value);
 }
 
-/** The display name of the actor. */
-export function actorWords(actor: string): string {
+/** The display name of the actor. Only an account has `you` and operators without a name. */
+export function actorWords(actor: string, isOwn = false): string {
   if (actor.startsWith('operator:')) return actor.slice('operator:'.length);
   if (actor.startsWith('acct_')) return t('Owner');
-  return ACTORS[actor] ?? actor;
+  return (isOwn && actor === 'operator' ? t('Operator') : ACTORS[actor]) ?? actor;
 }
 
 const ACTORS: Readonly<Record<string, string>> = {
   operator: t('Command line'),
   system: t('System'),
   visitor: t('Visitor'),
+  you: t('You'),
 };
