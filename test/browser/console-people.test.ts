@@ -85,10 +85,10 @@ describeInBrowser('people and money in the console', ({ visit }) => {
     expect(await page.getByLabel('Key or key id').inputValue()).toBe('');
     expect(await page.content()).not.toContain(key);
     await expectClean(visitor);
-    await page.getByRole('button', { name: 'Revoke', exact: true }).click();
+    await page.getByRole('button', { name: /^Revoke the key / }).click();
     await page.getByLabel('Reason').selectOption('leak_report');
     await submit(page);
-    await expectText(page, 'Leaked');
+    await expectText(page, /^reported as leaked/);
     await expectAnswer(key, [401, 'invalid_api_key']);
     expect(rig.gateway.output()).not.toContain(key);
   });
@@ -111,12 +111,9 @@ describeInBrowser('people and money in the console', ({ visit }) => {
       return key ?? '';
     };
     const key = await shown();
-    await page
-      .getByRole('button', { name: /^Rotate the key sk-/ })
-      .first()
-      .click();
+    await page.getByRole('button', { name: 'Rotate the key agent' }).first().click();
     await page.getByRole('button', { name: 'Rotate key', exact: true }).click();
-    await expectText(page, 'Key rotated');
+    await expectText(page, 'Replacement key');
     expect(await shown()).not.toBe(key);
     await expectAnswer(key, [401, 'invalid_api_key']);
     await expectText(page, 'Revoked');

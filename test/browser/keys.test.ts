@@ -50,7 +50,7 @@ describeInBrowser('keys in the page', ({ visit }) => {
     await page.getByRole('button', { name: 'Rotate the key laptop' }).first().click();
     await expectText(page, 'Requests in progress finish normally.');
     await page.getByRole('button', { name: 'Rotate key', exact: true }).click();
-    await expectText(page, 'Your replacement key');
+    await expectText(page, 'Replacement key');
     const fresh = await shownKey(page);
     expect(fresh).not.toBe(old);
     expect(await askOnce(rig, old)).toEqual([401, 'invalid_api_key']);
@@ -217,7 +217,7 @@ describeInBrowser('keys in the page', ({ visit }) => {
     const fresh = await shownKey(page);
     expect(await askOnce(rig, old)).toEqual([200, undefined]);
     expect(await askOnce(rig, fresh)).toEqual([200, undefined]);
-    await page.getByRole('button', { name: 'Done, I’ve saved it' }).click();
+    await page.getByRole('button', { name: 'Done, I’ve copied it' }).click();
     await expectText(page, 'Rotated');
     await expectText(page, /^works until /);
     expect(await page.getByRole('button', { name: 'Rotate the key laptop' }).count()).toBe(1);

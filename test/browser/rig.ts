@@ -90,13 +90,13 @@ export async function makeKey(page: Page, name: string): Promise<string> {
   await page.getByLabel('Name').fill(name);
   await page.getByRole('button', { name: 'Create key' }).click();
   const key = await shownKey(page);
-  await page.getByRole('button', { name: 'Done, I’ve saved it' }).click();
+  await page.getByRole('button', { name: 'Done, I’ve copied it' }).click();
   return key;
 }
 
 /** The key in the dialog that shows it this once. */
 export async function shownKey(page: Page): Promise<string> {
-  const key = await page.locator('dialog .secret code').textContent();
+  const key = await page.locator('dialog section[aria-label="the key"] pre').textContent();
   expect(key).toMatch(/^sk-[A-Za-z0-9]{48}$/);
   return key ?? '';
 }

@@ -1,7 +1,6 @@
 // The parts of the pages that tests mount, with Preact, as one script. `EXPORTS` gets them.
 
 import { h, render } from 'preact';
-import * as keyActions from '../../src/dashboard/web/customer/keys/actions.tsx';
 import * as keyColumns from '../../src/dashboard/web/customer/keys/columns.tsx';
 import * as keyFilters from '../../src/dashboard/web/customer/keys/filters.tsx';
 import * as revokeSeveral from '../../src/dashboard/web/customer/keys/revoke-several.tsx';
@@ -14,6 +13,7 @@ import { useChecked } from '../../src/dashboard/web/operator/checked.ts';
 import { View as AlertsPage } from '../../src/dashboard/web/operator/overview/alerts.tsx';
 import { View as OperatorRequestsPage } from '../../src/dashboard/web/operator/requests/page.tsx';
 import { EnableButton } from '../../src/dashboard/web/operator/upstreams/places.tsx';
+import * as keyActions from '../../src/dashboard/web/shared/keys/actions.tsx';
 import { CopyButton } from '../../src/dashboard/web/ui/button.tsx';
 import { SentField, TypedFilter } from '../../src/dashboard/web/ui/filter-fields.tsx';
 import { weekdays } from '../../src/dashboard/web/ui/format.ts';

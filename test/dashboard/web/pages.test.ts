@@ -67,11 +67,11 @@ describe('a field that is sent', () => {
 describe('keys', () => {
   test('are resumed only if they are active', async () => {
     const page = await open('/keys', () => NONE);
-    const actions = page.parts.KEY_ACTIONS as unknown as readonly {
+    const actions = page.parts.keyActions as (audience: string) => readonly {
       readonly label: string;
       readonly isOffered: (key: object) => boolean;
     }[];
-    const resume = actions.find(({ label }) => label === 'Resume');
+    const resume = actions('account').find(({ label }) => label === 'Resume');
     const paused = { paused_at: '2026-11-21T12:00:00Z', paused_reason: 'user' };
     const offered = ['active', 'expired', 'revoked'].filter((status) =>
       resume?.isOffered({ status, ...paused }),

@@ -14,11 +14,11 @@ import { labelOf } from '../ui/labels.ts';
 import { Card, Empty, Page } from '../ui/parts.tsx';
 import { useList } from '../ui/resource.ts';
 import { session } from '../ui/session.ts';
+import { ShownOnceDialog } from '../ui/shown-once.tsx';
 import { type Column, ListTable } from '../ui/table.tsx';
 import { Nothing, Time } from '../ui/text.tsx';
 import { toast } from '../ui/toast.tsx';
 import { useRefresh } from './refresh.ts';
-import { ShownOnceDialog } from './shown-once.tsx';
 
 type Decision = {
   readonly what: 'approve' | 'reject' | 'codes';

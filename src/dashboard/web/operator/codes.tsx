@@ -17,12 +17,12 @@ import { amountColumn, timeColumn } from '../ui/common-columns.tsx';
 import { FormDialog } from '../ui/dialog.tsx';
 import { fieldError, TextField } from '../ui/field.tsx';
 import { useAction } from '../ui/resource.ts';
+import { ShownOnceDialog } from '../ui/shown-once.tsx';
 import { useSort } from '../ui/table-sort.ts';
 import { StateBadge, Time } from '../ui/text.tsx';
 import { toast } from '../ui/toast.tsx';
 import { expiryOf, FOR_GOOD, UntilField } from '../ui/until-field.tsx';
 import { revokeAction } from './revoke.tsx';
-import { ShownOnceDialog } from './shown-once.tsx';
 
 const REVOKE = revokeAction<CodeRecord, CreatedCodesRecord>({
   path: '/codes',

@@ -10,9 +10,9 @@ import { FormDialog } from '../ui/dialog.tsx';
 import { fieldError, TextField } from '../ui/field.tsx';
 import { Alert } from '../ui/parts.tsx';
 import { useAction } from '../ui/resource.ts';
+import { ShownOnceDialog } from '../ui/shown-once.tsx';
 import { expiryOf, FOR_GOOD, UntilField } from '../ui/until-field.tsx';
 import { revokeAction } from './revoke.tsx';
-import { ShownOnceDialog } from './shown-once.tsx';
 
 const REVOKE = revokeAction<InviteRecord, CreatedInviteRecord>({
   path: '/invites',

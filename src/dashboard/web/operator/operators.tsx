@@ -11,9 +11,9 @@ import { ConfirmDialog, FormDialog } from '../ui/dialog.tsx';
 import { fieldError, SelectField, TextField } from '../ui/field.tsx';
 import { useAction } from '../ui/resource.ts';
 import { session } from '../ui/session.ts';
+import { ShownOnceDialog } from '../ui/shown-once.tsx';
 import { Badge } from '../ui/text.tsx';
 import { toast } from '../ui/toast.tsx';
-import { ShownOnceDialog } from './shown-once.tsx';
 
 const isOther = ({ email }: OperatorRecord) => email !== session.value?.email;
 

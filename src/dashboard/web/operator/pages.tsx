@@ -35,7 +35,7 @@ export const PAGES: readonly PageEntry[] = [
   ...pagesOf(t('Customers'), [
     ['/accounts', t('Accounts'), Users, () => import('./accounts/page.tsx')],
     ['/requests', t('Requests'), List, () => import('./requests/page.tsx')],
-    ['/keys', t('Keys'), KeyRound, () => import('./keys/page.tsx')],
+    ['/keys', t('Keys'), KeyRound, () => import('./keys.tsx')],
     ['/blocks', t('Blocks'), Ban, () => import('./blocks/page.tsx')],
     ['/codes', t('Redemption codes'), Ticket, () => import('./codes.tsx')],
     ['/approvals', t('Approvals'), UserCheck, () => import('./approvals.tsx')],

@@ -13,9 +13,9 @@ import { stateColumn, timeColumn } from '../ui/common-columns.tsx';
 import { FormDialog } from '../ui/dialog.tsx';
 import { CheckField, fieldError, TextField } from '../ui/field.tsx';
 import { useAction } from '../ui/resource.ts';
+import { ShownOnceDialog } from '../ui/shown-once.tsx';
 import { expiryOf, FOR_GOOD, UntilField } from '../ui/until-field.tsx';
 import { revokeAction } from './revoke.tsx';
-import { ShownOnceDialog } from './shown-once.tsx';
 
 type Scope = OperatorTokenRecord['scopes'][number];
 

@@ -37,11 +37,6 @@ export type RowAction<Row, Shown = never> = {
 
 type Columns<Row> = readonly [Column<Row>, ...Column<Row>[]];
 
-type Open<Row, Shown> =
-  | { readonly kind: 'create' }
-  | { readonly kind: 'shown'; readonly shown: Shown }
-  | { readonly kind: 'row'; readonly row: Row; readonly action: RowAction<Row, Shown> };
-
 /** `Shown` is a value that is shown only once, such as a new key. */
 export function Collection<Row extends { readonly id: string }, Shown = never>({
   title,
@@ -89,26 +84,19 @@ export function Collection<Row extends { readonly id: string }, Shown = never>({
   readonly children?: ComponentChildren;
 }) {
   const list = useList<Row>(path, { ...query, sort: sort?.query });
-  const { open, show, close } = useDialog<Open<Row, Shown>>();
   const reload = () => Promise.all([list.reload(), onChange?.()]);
-  const dialog: DialogProps<Shown> = {
-    onDone: reload,
-    onShown(what) {
-      show({ kind: 'shown', shown: what });
-      void reload();
-    },
-    onClose: close,
-  };
+  const { start, buttonsOf, dialog } = useActions({ actions, shown, reload });
   const createButton = (
     <Button
       kind={within ? 'plain' : 'primary'}
       {...(create.needs ? { needs: create.needs } : {})}
       disabled={isFrozen.value}
-      onClick={() => show({ kind: 'create' })}
+      onClick={() => start(create.dialog)}
     >
       {create.label}
     </Button>
   );
+  const own = typeof columns === 'function' ? columns(list.refresh) : columns;
   const isEmpty = list.rows.value?.length === 0 && !noMatch;
   const table = (
     <ListTable
@@ -118,11 +106,7 @@ export function Collection<Row extends { readonly id: string }, Shown = never>({
       {...(sort === undefined ? {} : { sort })}
       rowKey={({ id }) => id}
       {...(href ? { href } : {})}
-      columns={withActions(
-        typeof columns === 'function' ? columns(list.refresh) : columns,
-        actions,
-        (row, action) => show({ kind: 'row', row, action }),
-      )}
+      columns={actions.length === 0 ? own : [...own, { label: '', end: true, show: buttonsOf }]}
       empty={
         noMatch || (
           <Empty title={empty.title} action={createButton}>
@@ -145,36 +129,41 @@ export function Collection<Row extends { readonly id: string }, Shown = never>({
           <Card flush>{table}</Card>
         </Page>
       )}
-      {open?.kind === 'create' && create.dialog(dialog)}
-      {open?.kind === 'row' && open.action.dialog(open.row, dialog)}
-      {open?.kind === 'shown' && shown?.(open.shown, close)}
+      {dialog}
     </>
   );
 }
 
-/** The open dialog. `close` closes only the dialog it was created for. */
-export function useDialog<Open>() {
-  const [open, setOpen] = useState<Open | undefined>(undefined);
+type Draw<Shown> = (dialog: DialogProps<Shown>) => ComponentChildren;
+
+/** The buttons of actions, and the dialog that one of them has opened. */
+export function useActions<Row, Shown>({
+  actions,
+  shown,
+  reload,
+}: {
+  readonly actions: readonly RowAction<Row, Shown>[];
+  readonly shown?: ((shown: Shown, onClose: () => void) => ComponentChildren) | undefined;
+  readonly reload: () => unknown;
+}) {
+  const [open, setOpen] = useState<Draw<Shown> | undefined>(undefined);
   const current = useRef(open);
-  function show(next: Open | undefined): void {
+  function show(next: Draw<Shown> | undefined): void {
     current.current = next;
     setOpen(() => next);
   }
-  function close(): void {
-    if (current.current !== open) return;
-    show(undefined);
-  }
-  return { open, show, close } as const;
-}
-
-/** Row actions go to the end of the row. */
-function withActions<Row, Shown>(
-  columns: Columns<Row>,
-  actions: readonly RowAction<Row, Shown>[],
-  act: (row: Row, action: RowAction<Row, Shown>) => void,
-): readonly Column<Row>[] {
-  if (actions.length === 0) return columns;
-  const buttons = (row: Row) =>
+  const dialog: DialogProps<Shown> = {
+    onDone: reload,
+    onShown(what) {
+      show(({ onClose }) => shown?.(what, onClose));
+      void reload();
+    },
+    /** Closes only the dialog that it was created for. */
+    onClose() {
+      if (current.current === open) show(undefined);
+    },
+  };
+  const buttonsOf = (row: Row) =>
     actions
       .filter(({ needs, isOffered }) => may(needs) && (isOffered?.(row) ?? true))
       .map((action) => (
@@ -184,10 +173,10 @@ function withActions<Row, Shown>(
           size="small"
           disabled={isFrozen.value && !action.danger}
           aria-label={`${action.label} ${action.called(row)}`}
-          onClick={() => act(row, action)}
+          onClick={() => show((props) => action.dialog(row, props))}
         >
           {action.label}
         </Button>
       ));
-  return [...columns, { label: '', end: true, show: buttons }];
+  return { start: show, buttonsOf, dialog: open?.(dialog) };
 }

@@ -182,17 +182,11 @@ function StepUp({ done }: { readonly done: (proven: boolean) => void }) {
 }
 
 /** The single button of a dialog that only closes. */
-export function DialogClose({
-  onClose,
-  label = t('Done'),
-}: {
-  onClose: () => void;
-  label?: string;
-}) {
+export function DialogClose({ onClose }: { readonly onClose: () => void }) {
   return (
     <div class="actions">
       <Button kind="primary" onClick={onClose}>
-        {label}
+        {t('Done')}
       </Button>
     </div>
   );

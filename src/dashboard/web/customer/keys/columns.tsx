@@ -1,18 +1,16 @@
-// The columns of the list of keys.
+// The columns of the list of keys, with its spend and names that are edited in place.
 
 import { useState } from 'preact/hooks';
 import type { KeyRecord, ListedKeyRecord } from '../../../records/key.ts';
-import { KeyBounds } from '../../shared/keys/bounds.tsx';
-import { rich } from '../../text/rich.ts';
+import { KEY_COLUMNS } from '../../shared/keys/columns.tsx';
 import { t } from '../../text/t.ts';
 import { patch } from '../../ui/api.ts';
 import { Button } from '../../ui/button.tsx';
-import { amountColumn, timeColumn } from '../../ui/common-columns.tsx';
+import { amountColumn } from '../../ui/common-columns.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { useAction } from '../../ui/resource.ts';
 import { isFrozen } from '../../ui/session.ts';
 import type { Column } from '../../ui/table.tsx';
-import { Nothing, StateBadge, Time } from '../../ui/text.tsx';
 import { toast } from '../../ui/toast.tsx';
 
 /** What the server sorts by. */
@@ -28,41 +26,7 @@ export const keyColumns = (refresh: () => void): Columns => [
     wrap: true,
     show: (record) => <NameCell key={record.id} record={record} onRenamed={refresh} />,
   },
-  { label: t('State'), card: 'state', wrap: true, show: (key) => <KeyState record={key} /> },
-  {
-    label: t('Last used'),
-    card: 'labelled',
-    sort: 'last_used',
-    show: ({ last_used_at, last_used_address }) =>
-      last_used_at === null ? (
-        <span class="soft">{t('Never')}</span>
-      ) : (
-        <>
-          <Time relative at={last_used_at} />
-          {last_used_address !== null && (
-            <div class="soft small">{t('from {address}', { address: last_used_address })}</div>
-          )}
-        </>
-      ),
-  },
-  {
-    label: t('Expires'),
-    card: 'labelled',
-    sort: 'expires',
-    show: ({ expires_at, status }) =>
-      expires_at === null || status === 'revoked' ? (
-        <Nothing>{t('Never')}</Nothing>
-      ) : (
-        <Time relative at={expires_at} />
-      ),
-  },
-  {
-    label: t('Bounds'),
-    card: 'labelled',
-    wrap: true,
-    show: (record) => <KeyBounds record={record} />,
-  },
-  timeColumn(t('Created'), 'created_at', { sort: 'created', detail: 'day' }),
+  ...KEY_COLUMNS,
   amountColumn(t('Spent today'), 'spent_today', {
     usd: 'spent_today_usd',
     sort: 'spent_today',
@@ -143,58 +107,5 @@ function NameCell({
       </div>
       <code class="soft">{record.masked}</code>
     </div>
-  );
-}
-
-const SOON_MS = 7 * 86_400_000;
-
-const REVOKED: Readonly<Record<NonNullable<KeyRecord['revoked_reason']>, string>> = {
-  user: t('by you'),
-  rotated: t('rotated'),
-  operator: t('by the operator'),
-  leak_report: t('reported as leaked'),
-  account_closed: t('account closed'),
-};
-
-const PAUSED: Readonly<Record<NonNullable<KeyRecord['paused_reason']>, string>> = {
-  user: t('by you'),
-  operator: t('by the operator'),
-  runaway: t('spend far above its habit'),
-};
-
-function KeyState({ record }: { readonly record: KeyRecord }) {
-  const { status, expires_at, revoked_at, revoked_reason, replaced_by } = record;
-  const isReplaced = replaced_by !== null && expires_at !== null && status !== 'revoked';
-  const ends = expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(expires_at) - Date.now();
-  if (isReplaced) {
-    return (
-      <>
-        <StateBadge state={status === 'active' ? 'rotated' : 'expired'} />
-        {status === 'active' && (
-          <div class="soft small">{rich('works until {at}', { at: <Time at={expires_at} /> })}</div>
-        )}
-      </>
-    );
-  }
-  if (status === 'active' && record.paused_at !== null) {
-    return (
-      <>
-        <StateBadge state="paused" />
-        <div class="soft small">
-          {PAUSED[record.paused_reason ?? 'user']}, <Time relative at={record.paused_at} />
-        </div>
-      </>
-    );
-  }
-  if (status === 'active') return <StateBadge state={ends < SOON_MS ? 'expiring' : 'active'} />;
-  return (
-    <>
-      <StateBadge state={status} />
-      {revoked_reason !== null && (
-        <div class="soft small">
-          {REVOKED[revoked_reason]}, <Time relative at={revoked_at} />
-        </div>
-      )}
-    </>
   );
 }

@@ -3,20 +3,19 @@
 
 import { useState } from 'preact/hooks';
 import type { ConnectionRecord, KeySummaryRecord, ListedKeyRecord } from '../../../records/key.ts';
+import { keyActions, type ShownKey, ShownKeyDialog } from '../../shared/keys/actions.tsx';
 import { CreateKeyDialog } from '../../shared/keys/create.tsx';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
 import { withQuery } from '../../ui/api.ts';
-import { Button, CopyButton } from '../../ui/button.tsx';
+import { Button } from '../../ui/button.tsx';
 import { Collection, type DialogProps } from '../../ui/collection.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
 import { useFilters } from '../../ui/filters.ts';
 import { formatCount } from '../../ui/format.ts';
-import { Alert, Empty, Loaded, Stat, Stats } from '../../ui/parts.tsx';
+import { Empty, Loaded, Stat, Stats } from '../../ui/parts.tsx';
 import { useResource } from '../../ui/resource.ts';
 import { useSort } from '../../ui/table-sort.ts';
 import { Time } from '../../ui/text.tsx';
-import { KEY_ACTIONS, type ShownKey } from './actions.tsx';
 import { keyColumns, SORTS } from './columns.tsx';
 import { KEY_STATES, KeyFilters, maskedIn } from './filters.tsx';
 import { RevokeSeveralDialog } from './revoke-several.tsx';
@@ -71,9 +70,16 @@ export function View() {
           )
         }
         columns={keyColumns}
-        actions={KEY_ACTIONS}
+        actions={keyActions('account')}
         create={{ label: t('New key'), dialog: (dialog) => <CreateDialog {...dialog} /> }}
-        shown={(key, onClose) => <ShownKeyDialog {...key} onClose={onClose} />}
+        shown={(shown, onClose) => (
+          <ShownKeyDialog
+            audience="account"
+            shown={shown}
+            use={<Usage apiKey={shown.key} />}
+            onClose={onClose}
+          />
+        )}
         onChange={summary.reload}
       >
         <Loaded resource={summary} lines={2}>
@@ -150,63 +156,17 @@ function CreateDialog({ onShown, onClose }: DialogProps<ShownKey>) {
         placeholder: t('laptop'),
       }}
       until={{ hint: t('Expiring keys are safer.'), spans: SPANS }}
-      onCreated={(created) => onShown({ created })}
+      onCreated={onShown}
       onClose={onClose}
     />
   );
 }
 
-/** Asks for confirmation before closing, because the key cannot be shown again. */
-function ShownKeyDialog({
-  created,
-  replaced,
-  worksUntil,
-  onClose,
-}: ShownKey & { readonly onClose: () => void }) {
+function Usage({ apiKey }: { readonly apiKey: string }) {
   const connection = useResource<ConnectionRecord>('/connection');
-  const [asked, setAsked] = useState(false);
   return (
-    <Dialog
-      title={replaced === undefined ? t('Your new API key') : t('Your replacement key')}
-      wide
-      onClose={() => (asked ? onClose() : setAsked(true))}
-    >
-      <p>
-        {replaced !== undefined &&
-          (worksUntil === undefined
-            ? rich('It replaces {replaced}, which no longer works.', {
-                replaced: <code>{replaced}</code>,
-              })
-            : rich('It replaces {replaced}, which works until {at}.', {
-                replaced: <code>{replaced}</code>,
-                at: <Time at={worksUntil} />,
-              }))}{' '}
-        {rich(
-          'Copy it now and store it in a secret manager. <strong>It is not shown again</strong>: the server stores only a hash of it.',
-          { strong: (text) => <strong>{text}</strong> },
-        )}
-      </p>
-      <div class="secret">
-        <code>{created.key}</code>
-        <CopyButton text={created.key} label={t('Copy key')} kind="primary">
-          {t('Copy key')}
-        </CopyButton>
-      </div>
-      <Loaded resource={connection}>
-        {(data) => <Snippets connection={data} apiKey={created.key} />}
-      </Loaded>
-      {asked && (
-        <div role="alert">
-          <Alert tone="warning" title={t('Close without saving the key?')}>
-            {t("You can't see this key again after closing. If you lose it, rotate it.")}
-          </Alert>
-        </div>
-      )}
-      <div class="actions">
-        <Button kind={asked ? 'danger' : 'primary'} onClick={onClose}>
-          {asked ? t('Close anyway') : t('Done, I’ve saved it')}
-        </Button>
-      </div>
-    </Dialog>
+    <Loaded resource={connection}>
+      {(data) => <Snippets connection={data} apiKey={apiKey} />}
+    </Loaded>
   );
 }

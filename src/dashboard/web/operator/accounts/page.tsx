@@ -25,10 +25,10 @@ import { useClearFilters, useFilter } from '../../ui/filters.ts';
 import { formatCount } from '../../ui/format.ts';
 import { may } from '../../ui/permission.ts';
 import { useAction } from '../../ui/resource.ts';
+import { ShownOnceDialog } from '../../ui/shown-once.tsx';
 import { type Column, NoMatch } from '../../ui/table.tsx';
 import { useSort } from '../../ui/table-sort.ts';
 import { Nothing, Time } from '../../ui/text.tsx';
-import { ShownOnceDialog } from '../shown-once.tsx';
 import { usePlans } from './plan.tsx';
 import { AccountBadges } from './standing.tsx';
 

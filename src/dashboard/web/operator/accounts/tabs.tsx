@@ -4,13 +4,13 @@ import type { BoundKeyRecord } from '../../../records/key.ts';
 import type { AccountDetailRecord, MovementRecord } from '../../../records/operator-account.ts';
 import type { LoggedRequestRecord } from '../../../records/operator-request.ts';
 import { AuditTable } from '../../shared/audit/table.tsx';
-import { boundsActions } from '../../shared/keys/actions.tsx';
-import { KeyBounds } from '../../shared/keys/bounds.tsx';
+import { keyActions, type ShownKey, ShownKeyDialog } from '../../shared/keys/actions.tsx';
+import { KEY_COLUMNS } from '../../shared/keys/columns.tsx';
 import { CreateKeyDialog } from '../../shared/keys/create.tsx';
 import { loggedRequestColumns } from '../../shared/requests/columns.tsx';
 import { t } from '../../text/t.ts';
-import { Collection, type RowAction } from '../../ui/collection.tsx';
-import { ledgerColumns, timeColumn } from '../../ui/common-columns.tsx';
+import { Collection } from '../../ui/collection.tsx';
+import { ledgerColumns } from '../../ui/common-columns.tsx';
 import { useFilter } from '../../ui/filters.ts';
 import { labelOf } from '../../ui/labels.ts';
 import { Card, Empty } from '../../ui/parts.tsx';
@@ -18,13 +18,6 @@ import { useList } from '../../ui/resource.ts';
 import { type Column, ListTable } from '../../ui/table.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Nothing, Time } from '../../ui/text.tsx';
-import {
-  type KeyShownOnce,
-  KeyState,
-  RevokeKeyDialog,
-  RotateKeyDialog,
-  ShownKeyDialog,
-} from '../keys/dialogs.tsx';
 
 const TABS = [
   { id: 'movements', label: t('Ledger') },
@@ -102,13 +95,13 @@ function Requests({ id }: { readonly id: string }) {
 
 function Keys({ account: { id, email }, onKeysChange }: Props) {
   return (
-    <Collection<BoundKeyRecord, KeyShownOnce>
+    <Collection<BoundKeyRecord, ShownKey>
       title={t('Keys')}
       within
       path={`/accounts/${id}/keys`}
       empty={{ title: t('No keys yet'), text: t('The owner creates keys on the dashboard.') }}
-      columns={KEY_COLUMNS}
-      actions={KEY_ACTIONS}
+      columns={[KEY_NAME, ...KEY_COLUMNS]}
+      actions={keyActions('all')}
       create={{
         label: t('New key'),
         needs: 'keys.manage',
@@ -117,62 +110,23 @@ function Keys({ account: { id, email }, onKeysChange }: Props) {
             title={t('New key')}
             path={`/accounts/${id}/keys`}
             name={{ hint: t('For {email}. The owner sees it in the list of keys.', { email }) }}
-            onCreated={({ key }) =>
-              onShown({ title: t('Key created'), key, about: t('A key of {email}.', { email }) })
-            }
+            onCreated={onShown}
             onClose={onClose}
           />
         ),
       }}
-      shown={(shown, onClose) => <ShownKeyDialog shown={shown} onClose={onClose} />}
+      shown={(shown, onClose) => <ShownKeyDialog audience="all" shown={shown} onClose={onClose} />}
       onChange={onKeysChange}
     />
   );
 }
 
-const KEY_COLUMNS: readonly [Column<BoundKeyRecord>, ...Column<BoundKeyRecord>[]] = [
-  {
-    label: t('Key'),
-    show: ({ name, masked }) => (
-      <>
-        <div>{name ?? <span class="soft">{t('No name')}</span>}</div>
-        <code class="soft">{masked}</code>
-      </>
-    ),
-  },
-  { label: t('State'), card: 'state', show: (key) => <KeyState record={key} /> },
-  {
-    label: t('Last used'),
-    show: ({ last_used_at }) =>
-      last_used_at === null ? <Nothing>{t('Never')}</Nothing> : <Time relative at={last_used_at} />,
-  },
-  timeColumn(t('Expires'), 'expires_at', { relative: true }),
-  {
-    label: t('Bounds'),
-    card: 'labelled',
-    wrap: true,
-    show: (record) => <KeyBounds record={record} />,
-  },
-  timeColumn(t('Created'), 'created_at', { detail: 'day' }),
-];
-
-const called = ({ masked }: BoundKeyRecord) => t('the key {name}', { name: masked });
-
-const KEY_ACTIONS: readonly RowAction<BoundKeyRecord, KeyShownOnce>[] = [
-  ...boundsActions<BoundKeyRecord, KeyShownOnce>('all', called),
-  {
-    label: t('Rotate'),
-    needs: 'keys.manage',
-    called,
-    isOffered: ({ status }) => status === 'active',
-    dialog: (record, dialog) => <RotateKeyDialog record={record} {...dialog} />,
-  },
-  {
-    label: t('Revoke'),
-    needs: 'keys.manage',
-    called,
-    danger: true,
-    isOffered: ({ status }) => status === 'active',
-    dialog: (record, dialog) => <RevokeKeyDialog record={record} {...dialog} />,
-  },
-];
+const KEY_NAME: Column<BoundKeyRecord> = {
+  label: t('Key'),
+  show: ({ name, masked }) => (
+    <>
+      <div>{name ?? <span class="soft">{t('No name')}</span>}</div>
+      <code class="soft">{masked}</code>
+    </>
+  ),
+};

@@ -127,14 +127,17 @@ const CODES: Readonly<Record<string, string>> = {
   user: t('by its owner'),
 };
 
+/** A text that is no code stays. */
+export const codeWords = (code: string): string => CODES[code] ?? code;
+
 type Value = AuditEventRecord['detail'][string] | undefined;
 
 function memberWords(name: string, value: Value): string {
   const isInstant = typeof value === 'number' ? name.endsWith('_at') : name === 'works_until';
   if (isInstant) return formatInstant(new Date(Object(value).valueOf()).toISOString());
   if (name === 'amount' || name === 'spent') return amountText({ tokens: String(value) });
-  const isCode = name === 'reason' || name === 'with';
-  return (isCode ? CODES[String(value)] : undefined) ?? valueWords(value);
+  const words = valueWords(value);
+  return name === 'reason' || name === 'with' ? codeWords(words) : words;
 }
 
 function valueWords(value: Value): string {

@@ -2,25 +2,20 @@
 
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
-import type { FoundKeyRecord } from '../../../records/operator-account.ts';
-import { rich } from '../../text/rich.ts';
-import { t } from '../../text/t.ts';
-import { post } from '../../ui/api.ts';
-import { Button } from '../../ui/button.tsx';
-import { type DialogProps, useDialog } from '../../ui/collection.tsx';
-import { Form, TextField } from '../../ui/field.tsx';
-import { Alert, Card, Empty, Facts, Page } from '../../ui/parts.tsx';
-import { useAction } from '../../ui/resource.ts';
-import { Nothing, Time } from '../../ui/text.tsx';
-import { AccountBadges } from '../accounts/standing.tsx';
-import { BlockDialog, type BlockTarget, UnblockDialog } from '../blocks/dialogs.tsx';
-import {
-  type KeyShownOnce,
-  KeyState,
-  RevokeKeyDialog,
-  RotateKeyDialog,
-  ShownKeyDialog,
-} from './dialogs.tsx';
+import type { KeyRecord } from '../../records/key.ts';
+import type { FoundKeyRecord } from '../../records/operator-account.ts';
+import { endingActions, type ShownKey, ShownKeyDialog } from '../shared/keys/actions.tsx';
+import { KeyState, LastUsed } from '../shared/keys/columns.tsx';
+import { rich } from '../text/rich.ts';
+import { t } from '../text/t.ts';
+import { post } from '../ui/api.ts';
+import { type RowAction, useActions } from '../ui/collection.tsx';
+import { Form, TextField } from '../ui/field.tsx';
+import { Alert, Card, Empty, Facts, Page } from '../ui/parts.tsx';
+import { useAction } from '../ui/resource.ts';
+import { Time } from '../ui/text.tsx';
+import { AccountBadges } from './accounts/standing.tsx';
+import { BlockDialog, type BlockTarget, UnblockDialog } from './blocks/dialogs.tsx';
 
 export function View() {
   const [typed, setTyped] = useState('');
@@ -63,8 +58,6 @@ export function View() {
   );
 }
 
-type Open = 'revoke' | 'rotate' | 'block' | 'unblock' | KeyShownOnce;
-
 function FoundKey({
   found: { key, account, block },
   reload,
@@ -72,43 +65,27 @@ function FoundKey({
   readonly found: FoundKeyRecord;
   readonly reload: () => Promise<void>;
 }) {
-  const { open, show, close } = useDialog<Open>();
-  const dialog: DialogProps<KeyShownOnce> = {
-    onDone: reload,
-    onShown(shown) {
-      show(shown);
-      void reload();
-    },
-    onClose: close,
-  };
   const target: BlockTarget = {
     kind: 'key',
     value: key.id,
     called: t('{masked} of {email}', { masked: key.masked, email: account.email }),
   };
-  const buttons = (
-    <>
-      {block === null ? (
-        <Button size="small" needs="blocks.manage" onClick={() => show('block')}>
-          {t('Block')}
-        </Button>
+  const blocking: RowAction<KeyRecord, ShownKey> = {
+    label: block === null ? t('Block') : t('Unblock'),
+    needs: 'blocks.manage',
+    called: () => target.called,
+    dialog: (_, dialog) =>
+      block === null ? (
+        <BlockDialog target={target} {...dialog} />
       ) : (
-        <Button size="small" needs="blocks.manage" onClick={() => show('unblock')}>
-          {t('Unblock')}
-        </Button>
-      )}
-      {key.status === 'active' && (
-        <>
-          <Button size="small" needs="keys.manage" onClick={() => show('rotate')}>
-            {t('Rotate')}
-          </Button>
-          <Button size="small" kind="danger" needs="keys.manage" onClick={() => show('revoke')}>
-            {t('Revoke')}
-          </Button>
-        </>
-      )}
-    </>
-  );
+        <UnblockDialog target={target} {...dialog} />
+      ),
+  };
+  const { buttonsOf, dialog } = useActions({
+    actions: [blocking, ...endingActions('all')],
+    shown: (shown, onClose) => <ShownKeyDialog audience="all" shown={shown} onClose={onClose} />,
+    reload,
+  });
   return (
     <>
       {block !== null && (
@@ -120,7 +97,7 @@ function FoundKey({
             rich('It ends {expiresAt}.', { expiresAt: <Time relative at={block.expires_at} /> })}
         </Alert>
       )}
-      <Card title={key.name ?? key.masked} actions={buttons}>
+      <Card title={key.name ?? key.masked} actions={buttonsOf(key)}>
         <Facts
           items={[
             [t('Key'), <code key="masked">{key.masked}</code>],
@@ -128,14 +105,7 @@ function FoundKey({
             [t('State'), <KeyState key="state" record={key} />],
             [t('Created'), <Time key="created" at={key.created_at} />],
             [t('Expires'), <Time key="expires" at={key.expires_at} />],
-            [
-              t('Last used'),
-              key.last_used_at === null ? (
-                <Nothing key="used">{t('Never')}</Nothing>
-              ) : (
-                <Time key="used" relative at={key.last_used_at} />
-              ),
-            ],
+            [t('Last used'), <LastUsed key="used" at={key.last_used_at} />],
             [
               t('Account'),
               <span class="row" key="account">
@@ -146,11 +116,7 @@ function FoundKey({
           ]}
         />
       </Card>
-      {open === 'revoke' && <RevokeKeyDialog record={key} {...dialog} />}
-      {open === 'rotate' && <RotateKeyDialog record={key} {...dialog} />}
-      {open === 'block' && <BlockDialog target={target} {...dialog} />}
-      {open === 'unblock' && <UnblockDialog target={target} {...dialog} />}
-      {typeof open === 'object' && <ShownKeyDialog shown={open} onClose={close} />}
+      {dialog}
     </>
   );
 }
