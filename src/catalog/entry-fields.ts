@@ -12,9 +12,6 @@ export type EntryField = {
   readonly type:
     | ('text' | 'integer' | 'number' | 'decimal' | 'flag' | 'choice')
     | ('choices' | 'texts' | 'table' | 'tables' | 'other');
-  readonly min?: number | undefined;
-  readonly max?: number | undefined;
-  readonly max_length?: number | undefined;
   readonly choices?: readonly string[] | undefined;
   /** Of a table, or of each table of a list. */
   readonly fields?: readonly EntryField[] | undefined;
@@ -56,10 +53,8 @@ function fieldsOf(schema: TSchema): EntryField[] {
 
 function shapeOf(schema: TSchema): Omit<EntryField, 'name' | 'required'> {
   if (TypeGuard.IsBoolean(schema)) return { type: 'flag' };
-  if (TypeGuard.IsInteger(schema) || TypeGuard.IsNumber(schema)) {
-    const type = TypeGuard.IsInteger(schema) ? 'integer' : 'number';
-    return { type, min: schema.minimum ?? schema.exclusiveMinimum, max: schema.maximum };
-  }
+  if (TypeGuard.IsInteger(schema)) return { type: 'integer' };
+  if (TypeGuard.IsNumber(schema)) return { type: 'number' };
   if (TypeGuard.IsRecord(schema)) return { type: 'other' };
   if (TypeGuard.IsUnion(schema)) {
     // The name of a profile, or a table.
@@ -68,7 +63,7 @@ function shapeOf(schema: TSchema): Omit<EntryField, 'name' | 'required'> {
     return choices.length === 0 ? { type: 'decimal' } : { type: 'choice', choices };
   }
   if (TypeGuard.IsObject(schema)) return { type: 'table', fields: fieldsOf(schema) };
-  if (!TypeGuard.IsArray(schema)) return { type: 'text', max_length: schema['maxLength'] };
+  if (!TypeGuard.IsArray(schema)) return { type: 'text' };
   const { items } = schema;
   if (TypeGuard.IsObject(items)) return { type: 'tables', fields: fieldsOf(items) };
   const choices = wordsOf(items);

@@ -90,8 +90,8 @@ describeInBrowser('operators with roles', ({ visit }) => {
     await using own = await visit(base());
     await openSignedIn(own, rig.operator, '/approvals');
     await expectText(own.page, 'Invoice 12');
-    expect(await own.page.getByRole('button', { name: 'Approve: Invoice 12' }).count()).toBe(0);
-    await own.page.getByRole('button', { name: 'Withdraw: Invoice 12' }).waitFor();
+    expect(await own.page.getByRole('button', { name: 'Approve Invoice 12' }).count()).toBe(0);
+    await own.page.getByRole('button', { name: 'Withdraw Invoice 12' }).waitFor();
     await expectClean(own);
 
     const second = await createOperator(rig.gateway);
@@ -99,7 +99,7 @@ describeInBrowser('operators with roles', ({ visit }) => {
     await using visitor = await visit(base());
     const { page } = visitor;
     await openSignedIn(visitor, second, '/approvals');
-    await page.getByRole('button', { name: 'Approve: Invoice 12' }).click();
+    await page.getByRole('button', { name: 'Approve Invoice 12' }).click();
     await expectClean(visitor);
     await page.locator('dialog button[type=submit]').click();
     await page.getByRole('cell', { name: 'Done' }).waitFor();

@@ -59,8 +59,8 @@ describeInBrowser('tokens of the operators’ API', ({ visit }) => {
     const asked = await call(token, `/accounts/${account.id}/credits`, credit);
     expect(await asked.json()).toMatchObject({ status: 'waiting_for_approval' });
     await page.getByRole('link', { name: 'Approvals' }).click();
-    await page.getByRole('button', { name: 'Withdraw: Invoice 31' }).waitFor();
-    expect(await page.getByRole('button', { name: 'Approve: Invoice 31' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Withdraw Invoice 31' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Approve Invoice 31' }).count()).toBe(0);
     await expectText(page, 'token:billing');
     await expectClean(visitor);
 

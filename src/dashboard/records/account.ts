@@ -26,8 +26,6 @@ export const limitUsage = Type.Object({
 
 export type LimitUsageRecord = Static<typeof limitUsage>;
 
-export type CapRecord = LimitUsageRecord['today'];
-
 /** The dashboard, which no API key can reach, adds the e-mail address. */
 export type OwnAccountRecord = Awaited<ReturnType<typeof accountView>> & {
   readonly email: string;

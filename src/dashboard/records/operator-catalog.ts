@@ -17,8 +17,6 @@ export type ModelPricesRecord = ReturnType<typeof priceSheet>['models'][number];
 
 export type PricePeriodRecord = ModelPricesRecord['prices'][number];
 
-export type CatalogWindowRecord = PricePeriodRecord['windows'][number];
-
 export type PriceBookRecord = {
   readonly at: string;
   readonly models: readonly ModelPricesRecord[];

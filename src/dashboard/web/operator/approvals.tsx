@@ -1,13 +1,12 @@
 // Credits, corrections and codes that need a second operator, and the decisions about them.
 
-import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import type { ApprovalRecord, CreatedCodesRecord } from '../../records/operator-lists.ts';
 import { actorWords } from '../shared/audit/labels.ts';
 import { t } from '../text/t.ts';
 import { amountText } from '../ui/amount-text.ts';
 import { post } from '../ui/api.ts';
-import { Button } from '../ui/button.tsx';
+import { type DialogProps, type RowAction, useActions } from '../ui/collection.tsx';
 import { stateColumn } from '../ui/common-columns.tsx';
 import { ConfirmDialog } from '../ui/dialog.tsx';
 import { labelOf } from '../ui/labels.ts';
@@ -20,15 +19,56 @@ import { Nothing, Time } from '../ui/text.tsx';
 import { toast } from '../ui/toast.tsx';
 import { useRefresh } from './refresh.ts';
 
-type Decision = {
-  readonly what: 'approve' | 'reject' | 'codes';
-  readonly approval: ApprovalRecord;
-};
+type Codes = readonly string[];
+
+type What = 'approve' | 'reject' | 'codes';
+
+const isOwn = (row: ApprovalRecord) => row.asked_by_email === session.value?.email;
+
+const decision = (
+  what: What,
+  label: string,
+  isOffered: (row: ApprovalRecord) => boolean,
+): RowAction<ApprovalRecord, Codes> => ({
+  label,
+  needs: 'money.move',
+  called: ({ reason }) => reason,
+  isOffered,
+  dialog: (approval, dialog) => <DecisionDialog {...{ what, approval, ...dialog }} />,
+});
+
+const ACTIONS = [
+  decision('approve', t('Approve'), (row) => row.state === 'pending' && !isOwn(row)),
+  decision('reject', t('Reject'), (row) => row.state === 'pending' && !isOwn(row)),
+  decision('reject', t('Withdraw'), (row) => row.state === 'pending' && isOwn(row)),
+  decision(
+    'approve',
+    t('Book again'),
+    (row) => row.state === 'approved' && row.kind !== 'codes' && !isOwn(row),
+  ),
+  decision(
+    'codes',
+    t('Create codes'),
+    (row) => row.state === 'approved' && row.kind === 'codes' && isOwn(row),
+  ),
+];
 
 export function View() {
   const list = useList<ApprovalRecord>('/approvals');
-  const [open, setOpen] = useState<Decision | undefined>(undefined);
-  const [codes, setCodes] = useState<readonly string[] | undefined>(undefined);
+  const { buttonsOf, dialog } = useActions({
+    actions: ACTIONS,
+    shown: (codes, onClose) => (
+      <ShownOnceDialog
+        title={t('New codes')}
+        label={t('the codes')}
+        lines={codes}
+        onClose={onClose}
+      >
+        {t('Each can be redeemed once.')}
+      </ShownOnceDialog>
+    ),
+    reload: list.reload,
+  });
   useRefresh(list, 15_000);
   return (
     <Page
@@ -45,32 +85,10 @@ export function View() {
               {t('Requests above FOUR_EYES_ABOVE appear here. Without it, all are booked at once.')}
             </Empty>
           }
-          columns={[
-            ...COLUMNS,
-            { label: '', end: true, show: (row) => <Buttons {...{ row, setOpen }} /> },
-          ]}
+          columns={[...COLUMNS, { label: '', end: true, show: buttonsOf }]}
         />
       </Card>
-      {open !== undefined && (
-        <DecisionDialog
-          {...open}
-          onCodes={setCodes}
-          onClose={() => {
-            setOpen(undefined);
-            void list.reload();
-          }}
-        />
-      )}
-      {codes !== undefined && (
-        <ShownOnceDialog
-          title={t('New codes')}
-          label={t('the codes')}
-          lines={codes}
-          onClose={() => setCodes(undefined)}
-        >
-          {t('Each can be redeemed once.')}
-        </ShownOnceDialog>
-      )}
+      {dialog}
     </Page>
   );
 }
@@ -131,46 +149,14 @@ const COLUMNS: readonly Column<ApprovalRecord>[] = [
   { label: t('Amount'), end: true, show: ({ amount }) => amountText({ tokens: amount }) },
 ];
 
-function Buttons({
-  row,
-  setOpen,
-}: {
-  readonly row: ApprovalRecord;
-  readonly setOpen: (decision: Decision) => void;
-}) {
-  const isOwn = row.asked_by_email === session.value?.email;
-  const button = (what: Decision['what'], label: string) => (
-    <Button
-      size="small"
-      needs="money.move"
-      aria-label={t('{label}: {text}', { label, text: row.reason })}
-      onClick={() => setOpen({ what, approval: row })}
-    >
-      {label}
-    </Button>
-  );
-  const isCodes = row.kind === 'codes';
-  return (
-    <>
-      {row.state === 'pending' && !isOwn && button('approve', t('Approve'))}
-      {row.state === 'pending' && button('reject', isOwn ? t('Withdraw') : t('Reject'))}
-      {row.state === 'approved' && !isCodes && !isOwn && button('approve', t('Book again'))}
-      {row.state === 'approved' && isCodes && isOwn && button('codes', t('Create codes'))}
-    </>
-  );
-}
-
 function DecisionDialog({
   what,
   approval,
-  onCodes,
+  onShown,
+  onDone,
   onClose,
-}: Decision & {
-  readonly onCodes: (codes: readonly string[]) => void;
-  readonly onClose: () => void;
-}) {
+}: DialogProps<Codes> & { readonly what: What; readonly approval: ApprovalRecord }) {
   const { id, amount, reason, asked_by } = approval;
-  const isOwn = approval.asked_by_email === session.value?.email;
   const facts = t('{amount} for {reason}, asked by {who}.', {
     amount: amountText({ tokens: amount }),
     reason,
@@ -179,7 +165,7 @@ function DecisionDialog({
   const act = async () => {
     if (what === 'codes') {
       const { data } = await post<CreatedCodesRecord>(`/approvals/${id}/codes`);
-      onCodes(data.map(({ code }) => code));
+      onShown(data.map(({ code }) => code));
       return;
     }
     const { state, note } = await post<ApprovalRecord>(`/approvals/${id}/${what}`);
@@ -200,8 +186,8 @@ function DecisionDialog({
       consequence: t('They are shown once.'),
     },
     reject: {
-      title: isOwn ? t('Withdraw this request?') : t('Reject this request?'),
-      confirm: isOwn ? t('Withdraw') : t('Reject'),
+      title: isOwn(approval) ? t('Withdraw this request?') : t('Reject this request?'),
+      confirm: isOwn(approval) ? t('Withdraw') : t('Reject'),
       consequence: t('Nothing is booked.'),
     },
   };
@@ -213,7 +199,10 @@ function DecisionDialog({
       confirm={confirm}
       consequences={[facts, consequence]}
       act={act}
-      onClose={onClose}
+      onClose={() => {
+        onClose();
+        void onDone();
+      }}
     />
   );
 }

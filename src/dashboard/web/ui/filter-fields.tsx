@@ -112,7 +112,7 @@ export function SentFilter({
   return <SentField {...field} value={value} onSend={send} />;
 }
 
-/** A text field that applies on Enter, and follows the value that is applied. */
+/** A text field that applies on Enter or once it is empty, and follows the value that is applied. */
 export function SentField({
   label,
   placeholder,
@@ -138,7 +138,10 @@ export function SentField({
         label={label}
         placeholder={placeholder}
         value={text}
-        onInput={setText}
+        onInput={(next) => {
+          setText(next);
+          if (next === '' && value !== '') onSend('');
+        }}
         maxLength={256}
         spellcheck={false}
       />

@@ -1,10 +1,10 @@
 // Search and filter of the keys, kept in the page's address.
 
 import type { ComponentChildren } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
 import type { KeySummaryRecord } from '../../../records/key.ts';
 import { t } from '../../text/t.ts';
-import { SelectField, type SelectOption, TextField } from '../../ui/field.tsx';
+import { SelectField, type SelectOption } from '../../ui/field.tsx';
+import { SentField } from '../../ui/filter-fields.tsx';
 import { formatCount } from '../../ui/format.ts';
 
 export const KEY_STATES: readonly SelectOption[] = [
@@ -32,32 +32,13 @@ export function KeyFilters({
   /** Actions beside the filters. */
   readonly children?: ComponentChildren;
 }) {
-  const [typed, setTyped] = useState(text);
-  useEffect(() => setTyped(text), [text]);
   const countOf = (value: string): string => {
     const count = counts?.[value as keyof KeySummaryRecord['counts']];
     return count === undefined ? '' : ` (${formatCount(count)})`;
   };
   return (
     <div class="filters">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          onText(typed.trim());
-        }}
-      >
-        <TextField
-          type="search"
-          label={t('Search')}
-          placeholder={t('Name or key')}
-          maxLength={100}
-          value={typed}
-          onInput={(next) => {
-            setTyped(next);
-            if (next === '' && text !== '') onText('');
-          }}
-        />
-      </form>
+      <SentField label={t('Search')} placeholder={t('Name or key')} value={text} onSend={onText} />
       <SelectField
         label={t('State')}
         value={state}

@@ -4,15 +4,14 @@ import type { ConnectionRecord } from '../../../records/key.ts';
 import type {
   CustomerModelRecord,
   ModelListRecord,
-  PriceWindowRecord,
   PricingRecord,
 } from '../../../records/model.ts';
+import { PRICE_COLUMNS, priceRows } from '../../shared/prices.tsx';
 import { requestsBetween } from '../../shared/requests/addresses.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
-import { Price } from '../../ui/amount.tsx';
 import { withQuery } from '../../ui/api.ts';
-import { formatCount, groupDigits, tokenCount, weekdays } from '../../ui/format.ts';
+import { formatCount, groupDigits, tokenCount } from '../../ui/format.ts';
 import { formatUsdExact } from '../../ui/format-money.ts';
 import { labelOf } from '../../ui/labels.ts';
 import type { PageProps } from '../../ui/page.ts';
@@ -86,7 +85,12 @@ function Shown({
       </Card>
       {pricing.schedule.some(({ windows }) => windows.length > 0) || pricing.schedule.length > 1 ? (
         <Card title={t('Price schedule')} flush>
-          <Schedule pricing={pricing} />
+          <Table
+            caption={t('Price schedule')}
+            rows={priceRows(pricing.schedule)}
+            rowKey={({ key }) => key}
+            columns={PRICE_COLUMNS}
+          />
         </Card>
       ) : null}
       <Speeds
@@ -159,7 +163,7 @@ type PriceRow = {
 };
 
 /** The rates of the price, then those of each tier by prompt length. */
-function priceRows(pricing: PricingRecord): PriceRow[] {
+function rateRows(pricing: PricingRecord): PriceRow[] {
   const all = [{ above_tokens: 0, ...pricing }, ...(pricing.tiers ?? [])];
   return all.flatMap((rates) =>
     RATE_NAMES.flatMap((name): PriceRow[] => {
@@ -181,7 +185,7 @@ function Prices({ pricing }: { readonly pricing: PricingRecord }) {
     <>
       <Table
         caption={t('Prices')}
-        rows={priceRows(pricing)}
+        rows={rateRows(pricing)}
         rowKey={({ key }) => key}
         columns={[
           { label: t('Tokens'), show: ({ label }) => label },
@@ -218,49 +222,4 @@ function Prices({ pricing }: { readonly pricing: PricingRecord }) {
       )}
     </>
   );
-}
-
-type Period = {
-  readonly key: string;
-  readonly when: preact.ComponentChildren;
-  readonly rates: Pick<PricingRecord, 'input' | 'cached_input' | 'output'>;
-};
-
-/** The first period is the current one. A window has other rates at some hours of its days. */
-function Schedule({ pricing }: { readonly pricing: PricingRecord }) {
-  const rows = pricing.schedule.flatMap((period, index): Period[] => [
-    {
-      key: `${index}`,
-      when: (
-        <>
-          {index === 0 || period.valid_from === null ? t('Now') : <Time at={period.valid_from} />}
-          {period.windows.length > 0 && t(', other hours')}
-        </>
-      ),
-      rates: period,
-    },
-    ...period.windows.map((window, place) => ({
-      key: `${index} ${place}`,
-      when: <span class="soft">{windowName(window)}</span>,
-      rates: window,
-    })),
-  ]);
-  return (
-    <Table
-      caption={t('Price schedule')}
-      rows={rows}
-      rowKey={({ key }) => key}
-      columns={[
-        { label: t('From'), wrap: true, show: ({ when }) => when },
-        { label: t('Input'), end: true, show: ({ rates }) => <Price usd={rates.input} /> },
-        { label: t('Cached'), end: true, show: ({ rates }) => <Price usd={rates.cached_input} /> },
-        { label: t('Output'), end: true, show: ({ rates }) => <Price usd={rates.output} /> },
-      ]}
-    />
-  );
-}
-
-function windowName({ from, to, days }: PriceWindowRecord): string {
-  const every = days.length === 7 ? t('every day') : weekdays(days);
-  return t('{from} to {to} UTC, {every}', { from, to, every });
 }

@@ -1,17 +1,17 @@
 // The customer's start page: balance, runway, active requests and next steps. The live feed updates
 // its numbers.
 
-import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { CapRecord, LimitUsageRecord, OwnAccountRecord } from '../../../records/account.ts';
+import type { LimitUsageRecord, OwnAccountRecord } from '../../../records/account.ts';
 import type { LiveRecord, OverviewRecord } from '../../../records/customer-overview.ts';
+import { LimitMeters, meter } from '../../shared/limits.tsx';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
 import { Amount, OtherAmount } from '../../ui/amount.tsx';
 import { amountColumn } from '../../ui/common-columns.tsx';
-import { formatCompact, formatCount } from '../../ui/format.ts';
+import { formatCount } from '../../ui/format.ts';
 import { type LiveState, useLatest } from '../../ui/live.ts';
-import { Card, Empty, Loaded, Meter, Page, Stat, Stats } from '../../ui/parts.tsx';
+import { Card, Empty, Loaded, Page, Stat, Stats } from '../../ui/parts.tsx';
 import { useResource } from '../../ui/resource.ts';
 import { Sparkline } from '../../ui/sparkline.tsx';
 import { Table } from '../../ui/table.tsx';
@@ -63,7 +63,7 @@ function Shown({
       {isNew && <FirstSteps overview={overview} />}
       <div class="grid">
         <Card title={t('Limits')}>
-          <LimitMeters account={account} usage={live.usage} />
+          <LimitsUsed account={account} usage={live.usage} />
         </Card>
         <Card title={t('Active requests')} flush>
           <OpenRequests live={live} />
@@ -145,22 +145,18 @@ function LiveBadge({ state }: { readonly state: LiveState }) {
   return <Badge tone={STATES[state].tone}>{STATES[state].label}</Badge>;
 }
 
-function LimitMeters({
+function LimitsUsed({
   account: { limits, plan, api_keys },
   usage,
 }: {
   readonly account: OwnAccountRecord;
   readonly usage: LimitUsageRecord;
 }) {
-  const { requests_this_minute: requests, tokens_this_minute: tokens, in_flight } = usage;
+  const { requests_this_minute: requests } = usage;
   const seconds = useCountdown(usage);
   return (
     <>
-      {meter(t('Requests this minute'), requests.used, limits.requests_per_minute)}
-      {meter(t('Tokens this minute'), tokens.used, limits.tokens_per_minute)}
-      {meter(t('Concurrent requests'), in_flight, limits.concurrent_requests)}
-      {cap(t('Tokens today'), usage.today, limits.daily_tokens)}
-      {cap(t('Tokens this month'), usage.month, limits.monthly_tokens)}
+      <LimitMeters limits={limits} usage={usage} />
       {meter(t('Active API keys'), api_keys.active, api_keys.limit)}
       <p class="soft small">
         {requests.used > 0
@@ -169,24 +165,6 @@ function LimitMeters({
       </p>
     </>
   );
-}
-
-function meter(label: string, used: number, limit: number, text?: ComponentChildren) {
-  return <Meter label={label} used={used} limit={limit} text={text ?? of(used, limit)} />;
-}
-
-function cap(label: string, { tokens, resets_at }: CapRecord, limit: number | null) {
-  if (limit === null) return null;
-  const resetsAt = <Time relative at={resets_at} />;
-  const text = rich('{tokens}, resets {resetsAt}', { tokens: of(tokens, limit), resetsAt });
-  return meter(label, tokens, limit, text);
-}
-
-function of(used: number, limit: number): string {
-  return t('{part} of {whole}', {
-    part: formatCount(used),
-    whole: limit >= 100_000 ? formatCompact(limit) : formatCount(limit),
-  });
 }
 
 /**

@@ -10,17 +10,11 @@ import { Card } from '../../ui/parts.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { filterOf, labelOf, type UsageFilter } from '../../ui/usage-chart.ts';
 
-const TITLES = {
-  total: t('All'),
-  model: t('Models'),
-  key: t('Keys'),
-  end_user: t('End users'),
-} as const;
 const NAMES = {
-  total: t('All'),
-  model: t('Model'),
-  key: t('Key'),
-  end_user: t('End user'),
+  total: [t('All'), t('All')],
+  model: [t('Models'), t('Model')],
+  key: [t('Keys'), t('Key')],
+  end_user: [t('End users'), t('End user')],
 } as const;
 
 export function GroupTable({
@@ -31,9 +25,10 @@ export function GroupTable({
   readonly filter: UsageFilter;
 }) {
   const { group_by: groupBy, groups, groups_left_out: leftOut, total } = usage;
+  const [title, label] = NAMES[groupBy];
   const columns: readonly Column<UsageGroupRecord>[] = [
     {
-      label: NAMES[groupBy],
+      label,
       show: (row) => labelOf(groupBy, row),
       sortBy: ({ name }) => name.toLowerCase(),
     },
@@ -55,9 +50,9 @@ export function GroupTable({
     },
   ];
   return (
-    <Card title={TITLES[groupBy]} flush>
+    <Card title={title} flush>
       <Table
-        caption={TITLES[groupBy]}
+        caption={title}
         rows={groups}
         rowKey={({ group }) => group}
         href={({ group }) =>

@@ -1,11 +1,11 @@
 // The cards of one account: details, limits and their usage, access.
 
 import type { AccountDetailRecord } from '../../../records/operator-account.ts';
+import { LimitMeters } from '../../shared/limits.tsx';
 import { t } from '../../text/t.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
-import { formatCount } from '../../ui/format.ts';
-import { Card, Facts, Meter } from '../../ui/parts.tsx';
+import { Card, Facts } from '../../ui/parts.tsx';
 import { Time } from '../../ui/text.tsx';
 import type { AccountAction } from './action.ts';
 
@@ -68,33 +68,7 @@ export function Limits({ account: { limits, usage } }: { readonly account: Accou
       </p>
     );
   }
-  const windows = [
-    [t('Requests per minute'), usage.requests_this_minute.used, limits.requests_per_minute],
-    [t('Tokens per minute'), usage.tokens_this_minute.used, limits.tokens_per_minute],
-    [t('Concurrent requests'), usage.in_flight, limits.concurrent_requests],
-    [t('Tokens today'), usage.today.tokens, limits.daily_tokens],
-    [t('Tokens this month'), usage.month.tokens, limits.monthly_tokens],
-  ] as const;
-  return (
-    <>
-      {windows.map(([label, used, limit]) =>
-        limit === null ? (
-          <div class="row apart" key={label}>
-            <span>{label}</span>
-            <span class="soft">{t('{used}, no limit', { used: formatCount(used) })}</span>
-          </div>
-        ) : (
-          <Meter
-            key={label}
-            label={label}
-            used={used}
-            limit={limit}
-            text={t('{part} of {whole}', { part: formatCount(used), whole: formatCount(limit) })}
-          />
-        ),
-      )}
-    </>
-  );
+  return <LimitMeters limits={limits} usage={usage} />;
 }
 
 export function AccessCard({

@@ -2,18 +2,17 @@
 
 import type { OperatorModelRecord, OperatorModelsRecord } from '../../../records/operator-model.ts';
 import { t } from '../../text/t.ts';
-import { ActionButton } from '../../ui/action-button.tsx';
 import { Price } from '../../ui/amount.tsx';
 import { remove } from '../../ui/api.ts';
 import { LinkButton } from '../../ui/button.tsx';
 import { numberColumn, usdColumn } from '../../ui/common-columns.tsx';
 import { formatCount, formatShare } from '../../ui/format.ts';
-import { Alert, Card, Empty, Loaded, Page } from '../../ui/parts.tsx';
+import { Card, Empty, Loaded, Page } from '../../ui/parts.tsx';
 import { may } from '../../ui/permission.ts';
 import { useResource } from '../../ui/resource.ts';
 import { Table } from '../../ui/table.tsx';
 import { Badge, StateBadge } from '../../ui/text.tsx';
-import { toast } from '../../ui/toast.tsx';
+import { ForgottenAlert } from '../forgotten.tsx';
 import { useRefresh } from '../refresh.ts';
 
 export function View() {
@@ -35,7 +34,12 @@ export function View() {
         {({ models: rows, forgotten }) => (
           <>
             {forgotten.map(({ model }) => (
-              <Forgotten key={model} model={model} reload={models.reload} />
+              <ForgottenAlert
+                key={model}
+                text={t('{model} has lower limits, but is no longer in the catalog.', { model })}
+                act={() => remove(`/models/${model}/incident`)}
+                reload={models.reload}
+              />
             ))}
             <Card flush>
               <ModelsTable rows={rows} />
@@ -91,34 +95,5 @@ function ModelsTable({ rows }: { readonly rows: readonly OperatorModelRecord[] }
         }),
       ]}
     />
-  );
-}
-
-function Forgotten({
-  model,
-  reload,
-}: {
-  readonly model: string;
-  readonly reload: () => Promise<void>;
-}) {
-  return (
-    <Alert
-      tone="warning"
-      actions={
-        <ActionButton
-          size="small"
-          needs="service.manage"
-          act={async () => {
-            await remove(`/models/${model}/incident`);
-            toast(t('Lower limits removed.'));
-            await reload();
-          }}
-        >
-          {t('Remove limits')}
-        </ActionButton>
-      }
-    >
-      {t('{model} has lower limits, but is no longer in the catalog.', { model })}
-    </Alert>
   );
 }

@@ -4,25 +4,20 @@ import type { ComponentProps } from 'preact';
 import { useState } from 'preact/hooks';
 import type {
   CatalogTextRecord,
-  CatalogWindowRecord,
   ModelPricesRecord,
   PriceBookRecord,
   PricePeriodRecord,
 } from '../../../records/operator-catalog.ts';
+import { PRICE_COLUMNS, type PriceRow, priceRows } from '../../shared/prices.tsx';
 import { t } from '../../text/t.ts';
-import { Price } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
-import { weekdays } from '../../ui/format.ts';
-import { labelOf } from '../../ui/labels.ts';
 import { Card, ErrorAlert, Loaded, Page } from '../../ui/parts.tsx';
-import { TABLE_RATES } from '../../ui/rate-names.ts';
 import { useAction, useResource } from '../../ui/resource.ts';
 import { Table } from '../../ui/table.tsx';
-import { Badge, Time } from '../../ui/text.tsx';
+import { Badge } from '../../ui/text.tsx';
 import { changePrices, useDraftCheck } from '../catalog/draft.ts';
 import { DraftReview } from '../catalog/review.tsx';
 import { PriceDialog } from './dialog.tsx';
-import { TermLines } from './terms.tsx';
 import { WhatIf } from './what-if.tsx';
 
 export function View() {
@@ -89,14 +84,7 @@ function PriceReview(props: Pick<ComponentProps<typeof DraftReview>, 'record' | 
   );
 }
 
-type Row = {
-  readonly model: string;
-  /** Only the first row of a model shows its name. */
-  readonly isFirst: boolean;
-  readonly period: PricePeriodRecord;
-  /** Absent for the period's own price. */
-  readonly window?: CatalogWindowRecord;
-};
+type Row = PriceRow<PricePeriodRecord> & { readonly model: string };
 
 type Actions = {
   readonly onAdd: (model: string) => void;
@@ -107,23 +95,18 @@ function BookCard({
   models,
   ...actions
 }: { readonly models: readonly ModelPricesRecord[] } & Actions) {
-  const rates = TABLE_RATES.map((field) => ({
-    label: labelOf(field),
-    end: true,
-    show: ({ period, window }: Row) => <Price usd={(window ?? period)[field]} />,
-  }));
+  const rows = models.flatMap(({ model, prices }) =>
+    priceRows(prices).map((row, index): Row => ({ ...row, model, key: `${model} ${index}` })),
+  );
   return (
     <Card title={t('USD per 1M tokens')} flush>
       <Table
         caption={t('Prices, USD per 1M tokens')}
-        rows={models.flatMap(rowsOf)}
-        rowKey={({ model, period, window }) =>
-          `${model} ${period.valid_from} ${window?.from} ${window?.days}`
-        }
+        rows={rows}
+        rowKey={({ key }) => key}
         columns={[
-          { label: t('Model'), show: ({ model, isFirst }) => (isFirst ? <b>{model}</b> : '') },
-          { label: t('From'), show: (row) => <From row={row} /> },
-          ...rates,
+          { label: t('Model'), show: (row) => isFirst(row) && <b>{row.model}</b> },
+          ...PRICE_COLUMNS,
           { label: t('State'), card: 'value', show: (row) => <State row={row} /> },
           { label: '', end: true, show: (row) => <Change row={row} {...actions} /> },
         ]}
@@ -132,29 +115,9 @@ function BookCard({
   );
 }
 
-function rowsOf({ model, prices }: ModelPricesRecord): Row[] {
-  return prices.flatMap((period, index): Row[] => [
-    { model, isFirst: index === 0, period },
-    ...period.windows.map((window) => ({ model, isFirst: false, period, window })),
-  ]);
-}
-
-function From({ row: { period, window } }: { readonly row: Row }) {
-  if (window !== undefined) {
-    const days = window.days.length === 7 ? '' : `, ${weekdays(window.days)}`;
-    return (
-      <span class="soft">
-        {t('{from} to {to} UTC{days}', { from: window.from, to: window.to, days })}
-        <TermLines terms={window} />
-      </span>
-    );
-  }
-  return (
-    <>
-      {period.valid_from === null ? t('Start') : <Time at={period.valid_from} />}
-      <TermLines terms={period} />
-    </>
-  );
+/** The first row of a model shows its name. */
+function isFirst({ model, key }: Row): boolean {
+  return key === `${model} 0`;
 }
 
 function State({ row: { period, window } }: { readonly row: Row }) {
@@ -167,13 +130,10 @@ function isToCome({ valid_from: from }: PricePeriodRecord): boolean {
   return from !== null && Date.parse(from) > Date.now();
 }
 
-function Change({
-  row: { model, isFirst, period, window },
-  onAdd,
-  onWithdraw,
-}: { readonly row: Row } & Actions) {
+function Change({ row, onAdd, onWithdraw }: { readonly row: Row } & Actions) {
+  const { model, period, window } = row;
   const from = period.valid_from;
-  if (isFirst && window === undefined) {
+  if (isFirst(row)) {
     return (
       <Button size="small" needs="prices.preview" onClick={() => onAdd(model)}>
         {t('New price')}

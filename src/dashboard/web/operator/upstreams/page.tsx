@@ -2,17 +2,16 @@
 
 import type { UpstreamRecord, UpstreamsRecord } from '../../../records/operator-server.ts';
 import { t } from '../../text/t.ts';
-import { ActionButton } from '../../ui/action-button.tsx';
 import { post } from '../../ui/api.ts';
 import { LinkButton } from '../../ui/button.tsx';
 import { countColumn, numberColumn } from '../../ui/common-columns.tsx';
 import { formatCount, formatShare } from '../../ui/format.ts';
-import { Alert, Card, Empty, Loaded, Page } from '../../ui/parts.tsx';
+import { Card, Empty, Loaded, Page } from '../../ui/parts.tsx';
 import { may } from '../../ui/permission.ts';
 import { useResource } from '../../ui/resource.ts';
 import { Table } from '../../ui/table.tsx';
 import { Badge, Nothing, StateBadge } from '../../ui/text.tsx';
-import { toast } from '../../ui/toast.tsx';
+import { ForgottenAlert } from '../forgotten.tsx';
 import { useRefresh } from '../refresh.ts';
 
 export function View() {
@@ -33,10 +32,23 @@ export function View() {
       <Loaded resource={upstreams}>
         {({ upstreams: rows, forgotten }) => (
           <>
-            {forgotten.map((place) => (
-              <Forgotten
-                key={`${place.upstream} ${place.model}`}
-                place={place}
+            {forgotten.map(({ upstream, model }) => (
+              <ForgottenAlert
+                key={`${upstream} ${model}`}
+                text={
+                  model === null
+                    ? t('{upstream} is out of service, but is no longer in the catalog.', {
+                        upstream,
+                      })
+                    : t(
+                        '{model} at {upstream} is out of service, but is no longer in the catalog.',
+                        {
+                          model,
+                          upstream,
+                        },
+                      )
+                }
+                act={() => post(`/upstreams/${upstream}/enable`, model === null ? {} : { model })}
                 reload={upstreams.reload}
               />
             ))}
@@ -107,39 +119,5 @@ function Keys({ row: { credentials } }: { readonly row: UpstreamRecord }) {
     formatCount(ok)
   ) : (
     <Badge tone="danger">{t('{part} of {whole}', { part: ok, whole: credentials.length })}</Badge>
-  );
-}
-
-function Forgotten({
-  place: { upstream, model },
-  reload,
-}: {
-  readonly place: UpstreamsRecord['forgotten'][number];
-  readonly reload: () => Promise<void>;
-}) {
-  return (
-    <Alert
-      tone="warning"
-      actions={
-        <ActionButton
-          size="small"
-          needs="service.manage"
-          act={async () => {
-            await post(`/upstreams/${upstream}/enable`, model === null ? {} : { model });
-            toast(t('Entry removed.'));
-            await reload();
-          }}
-        >
-          {t('Remove entry')}
-        </ActionButton>
-      }
-    >
-      {model === null
-        ? t('{upstream} is out of service, but is no longer in the catalog.', { upstream })
-        : t('{model} at {upstream} is out of service, but is no longer in the catalog.', {
-            model,
-            upstream,
-          })}
-    </Alert>
   );
 }
