@@ -295,8 +295,11 @@ describe('tools', () => {
 describe('code', () => {
   const BASE = 'https://llm.example.com';
   const body = { model: 'swift-1', messages: [{ role: 'user', content: "It's" }] };
-  const codeIn = (language: string, format: Settings['format'], sent: object): string =>
-    codeFor(format, { ...sent }, BASE).find(({ id }) => id === language)?.code ?? '';
+  const codeIn = (
+    language: keyof ReturnType<typeof codeFor>,
+    format: Settings['format'],
+    sent: object,
+  ): string => codeFor(format, { ...sent }, { baseUrl: BASE, apiKey: 'sk-key' })[language];
 
   test('curl survives quotes, in a real shell', async () => {
     const code = codeIn('curl', 'chat', { ...body, stream: true });
@@ -307,9 +310,13 @@ describe('code', () => {
 
   test('Python has its own words for JSON', () => {
     const tricky = { ...body, stream: true, tools: [], stop: null };
-    expect(codeIn('python', 'messages', tricky)).toBe(`from anthropic import Anthropic
+    expect(
+      codeIn('python', 'messages', tricky),
+    ).toBe(`# pip install anthropic; export TOLLGATE_KEY='sk-key'
+import os
+from anthropic import Anthropic
 
-client = Anthropic(base_url="${BASE}", api_key="YOUR_API_KEY")
+client = Anthropic(base_url="${BASE}", api_key=os.environ["TOLLGATE_KEY"])
 answer = client.messages.create(
     model="swift-1",
     messages=[

@@ -5,13 +5,14 @@ import type { ConnectionRecord } from '../../../records/key.ts';
 import { t } from '../../text/t.ts';
 import { service } from '../../ui/service.ts';
 import { CodeBlock, Segments, Tabs } from '../../ui/tabs.tsx';
+import { KEY_PLACEHOLDER } from '../playground/code.ts';
 import { type Snippet, snippetGroups } from './snippets.ts';
 
 const FORMATS = { chat: t('Chat completions'), messages: t('Messages') } as const;
 
 export function Snippets({
   connection,
-  apiKey = 'YOUR_API_KEY',
+  apiKey = KEY_PLACEHOLDER,
 }: {
   readonly connection: ConnectionRecord;
   readonly apiKey?: string;

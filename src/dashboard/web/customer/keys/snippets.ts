@@ -1,6 +1,8 @@
 // Generates snippets for a key: code in both wire formats and settings of common agents. Pure text.
 // The key page inserts the key; all other pages insert a placeholder.
 
+import { CODE_LANGUAGES, codeFor } from '../playground/code.ts';
+
 export type Snippet = {
   readonly format: 'chat' | 'messages';
   /** The path of the file that the text belongs in, if any. */
@@ -28,9 +30,7 @@ export type Place = {
 
 export function snippetGroups(place: Place): readonly SnippetGroup[] {
   return [
-    { id: 'curl', label: 'curl', snippets: curl(place) },
-    { id: 'javascript', label: 'JavaScript', snippets: javaScript(place) },
-    { id: 'python', label: 'Python', snippets: python(place) },
+    ...CODE_LANGUAGES.map(({ id, label }) => ({ id, label, snippets: firstRequest(place, id) })),
     { id: 'claude-code', label: 'Claude Code', snippets: claudeCode(place) },
     { id: 'opencode', label: 'opencode', snippets: opencode(place) },
     { id: 'qwen-code', label: 'qwen-code', snippets: qwenCode(place) },
@@ -40,95 +40,13 @@ export function snippetGroups(place: Place): readonly SnippetGroup[] {
   ];
 }
 
-function curl({ baseUrl, model, apiKey }: Place): Snippet[] {
-  return [
-    {
-      format: 'chat',
-      code: `curl ${baseUrl}/v1/chat/completions \\
-  -H 'Authorization: Bearer ${apiKey}' \\
-  -H 'Content-Type: application/json' \\
-  -d '{"model": "${model}", "messages": [{"role": "user", "content": "Hello!"}]}'`,
-    },
-    {
-      format: 'messages',
-      code: `curl ${baseUrl}/v1/messages \\
-  -H 'x-api-key: ${apiKey}' \\
-  -H 'Content-Type: application/json' \\
-  -d '{"model": "${model}", "max_tokens": 256, "messages": [{"role": "user", "content": "Hello!"}]}'`,
-    },
-  ];
-}
-
-function javaScript({ baseUrl, model, apiKey }: Place): Snippet[] {
-  return [
-    {
-      format: 'chat',
-      code: `// npm install openai; export TOLLGATE_KEY='${apiKey}'
-import OpenAI from 'openai';
-
-const client = new OpenAI({
-  baseURL: '${baseUrl}/v1',
-  apiKey: process.env.TOLLGATE_KEY,
-});
-
-const answer = await client.chat.completions.create({
-  model: '${model}',
-  messages: [{ role: 'user', content: 'Hello!' }],
-});
-console.log(answer.choices[0].message.content);`,
-    },
-    {
-      format: 'messages',
-      code: `// npm install @anthropic-ai/sdk; export TOLLGATE_KEY='${apiKey}'
-import Anthropic from '@anthropic-ai/sdk';
-
-const client = new Anthropic({
-  baseURL: '${baseUrl}',
-  apiKey: process.env.TOLLGATE_KEY,
-});
-
-const answer = await client.messages.create({
-  model: '${model}',
-  max_tokens: 256,
-  messages: [{ role: 'user', content: 'Hello!' }],
-});
-console.log(answer.content[0].text);`,
-    },
-  ];
-}
-
-function python({ baseUrl, model, apiKey }: Place): Snippet[] {
-  return [
-    {
-      format: 'chat',
-      code: `# pip install openai; export TOLLGATE_KEY='${apiKey}'
-import os
-from openai import OpenAI
-
-client = OpenAI(base_url="${baseUrl}/v1", api_key=os.environ["TOLLGATE_KEY"])
-
-answer = client.chat.completions.create(
-    model="${model}",
-    messages=[{"role": "user", "content": "Hello!"}],
-)
-print(answer.choices[0].message.content)`,
-    },
-    {
-      format: 'messages',
-      code: `# pip install anthropic; export TOLLGATE_KEY='${apiKey}'
-import os
-from anthropic import Anthropic
-
-client = Anthropic(base_url="${baseUrl}", api_key=os.environ["TOLLGATE_KEY"])
-
-answer = client.messages.create(
-    model="${model}",
-    max_tokens=256,
-    messages=[{"role": "user", "content": "Hello!"}],
-)
-print(answer.content[0].text)`,
-    },
-  ];
+/** The first request, in both formats. */
+function firstRequest({ model, ...place }: Place, language: keyof ReturnType<typeof codeFor>) {
+  const messages = [{ role: 'user', content: 'Hello!' }];
+  return (['chat', 'messages'] as const).map((format): Snippet => {
+    const body = { model, ...(format === 'messages' && { max_tokens: 256 }), messages };
+    return { format, code: codeFor(format, body, { ...place, printsText: true })[language] };
+  });
 }
 
 function claudeCode({ baseUrl, model, apiKey }: Place): Snippet[] {

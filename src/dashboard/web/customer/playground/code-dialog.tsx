@@ -8,7 +8,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Loaded } from '../../ui/parts.tsx';
 import { useResource } from '../../ui/resource.ts';
 import { CodeTabs } from '../../ui/tabs.tsx';
-import { codeFor, KEY_PLACEHOLDER } from './code.ts';
+import { CODE_LANGUAGES, codeFor, KEY_PLACEHOLDER } from './code.ts';
 import type { RequestBody } from './request.ts';
 import type { Format } from './settings.ts';
 
@@ -31,9 +31,11 @@ export function CodeDialog({
         })}
       </p>
       <Loaded resource={connection}>
-        {({ base_url: baseUrl }) => (
-          <CodeTabs label={t('Language')} tabs={codeFor(format, body, baseUrl)} />
-        )}
+        {({ base_url: baseUrl }) => {
+          const code = codeFor(format, body, { baseUrl, apiKey: KEY_PLACEHOLDER });
+          const tabs = CODE_LANGUAGES.map(({ id, label }) => ({ id, label, code: code[id] }));
+          return <CodeTabs label={t('Language')} tabs={tabs} />;
+        }}
       </Loaded>
     </Dialog>
   );

@@ -1,10 +1,17 @@
-// The playground's request as code: for the shell, and for the SDK of its format in two languages. The
-// key is a placeholder, because a session has no key.
+// A request as code: for the shell, and for the SDK of its format in two languages. The playground
+// has a placeholder instead of a key, because a session has no key.
 
 import { PATHS, type RequestBody } from './request.ts';
 import type { Format } from './settings.ts';
 
 export const KEY_PLACEHOLDER = 'YOUR_API_KEY';
+
+/** In the order of the pages. */
+export const CODE_LANGUAGES = [
+  { id: 'curl', label: 'curl' },
+  { id: 'javascript', label: 'JavaScript' },
+  { id: 'python', label: 'Python' },
+] as const;
 
 const SDKS = {
   chat: {
@@ -13,6 +20,7 @@ const SDKS = {
     client: 'OpenAI',
     base: '/v1',
     method: 'chat.completions.create',
+    text: 'choices[0].message.content',
   },
   messages: {
     python: 'anthropic',
@@ -20,50 +28,76 @@ const SDKS = {
     client: 'Anthropic',
     base: '',
     method: 'messages.create',
+    text: 'content[0].text',
   },
 } as const;
 
-/** The data of images is cut short. `baseUrl` is without /v1. */
-export function codeFor(format: Format, body: RequestBody, baseUrl: string) {
+type CodePlace = {
+  /** Without /v1. */
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  /** Prints the text of the answer, which has to be there, instead of the answer. */
+  readonly printsText?: boolean;
+};
+
+/** The data of images is cut short. */
+export function codeFor(format: Format, body: RequestBody, place: CodePlace) {
   const short = shortenData(body);
-  return [
-    { id: 'curl', label: 'curl', code: curl(format, short, baseUrl) },
-    { id: 'python', label: 'Python', code: python(format, short, baseUrl) },
-    { id: 'javascript', label: 'JavaScript', code: javascript(format, short, baseUrl) },
-  ] as const;
+  const printed = place.printsText ? `answer.${SDKS[format].text}` : 'answer';
+  return {
+    curl: curl(format, short, place),
+    javascript: javascript(format, short, place, printed),
+    python: python(format, short, place, printed),
+  };
 }
 
-function curl(format: Format, body: RequestBody, baseUrl: string): string {
+function curl(format: Format, body: RequestBody, { baseUrl, apiKey }: CodePlace): string {
   const unbuffered = body['stream'] === true ? ' -N' : '';
   // Inside single quotes of a shell, only the quote itself needs escaping.
   const json = JSON.stringify(body, null, 2).replaceAll("'", "'\\''");
   return `curl${unbuffered} ${baseUrl}/v1${PATHS[format]} \\
-  -H 'Authorization: Bearer ${KEY_PLACEHOLDER}' \\
+  -H 'Authorization: Bearer ${apiKey}' \\
   -H 'Content-Type: application/json' \\
   -d '${json}'`;
 }
 
-function python(format: Format, body: RequestBody, baseUrl: string): string {
+function python(
+  format: Format,
+  body: RequestBody,
+  { baseUrl, apiKey }: CodePlace,
+  printed: string,
+): string {
   const { python: module, client, base, method } = SDKS[format];
   const members = Object.entries(body).map(
     ([name, value]) => `    ${name}=${pythonLiteral(value, '    ')},\n`,
   );
-  return `from ${module} import ${client}
+  return `# pip install ${module}; export TOLLGATE_KEY='${apiKey}'
+import os
+from ${module} import ${client}
 
-client = ${client}(base_url="${baseUrl}${base}", api_key="${KEY_PLACEHOLDER}")
+client = ${client}(base_url="${baseUrl}${base}", api_key=os.environ["TOLLGATE_KEY"])
 answer = client.${method}(
 ${members.join('')})
-${body['stream'] === true ? 'for event in answer:\n    print(event)' : 'print(answer)'}`;
+${body['stream'] === true ? 'for event in answer:\n    print(event)' : `print(${printed})`}`;
 }
 
-function javascript(format: Format, body: RequestBody, baseUrl: string): string {
+function javascript(
+  format: Format,
+  body: RequestBody,
+  { baseUrl, apiKey }: CodePlace,
+  printed: string,
+): string {
   const { javascript: module, client, base, method } = SDKS[format];
   const each = 'for await (const event of answer) console.log(event);';
-  return `import ${client} from '${module}';
+  return `// npm install ${module}; export TOLLGATE_KEY='${apiKey}'
+import ${client} from '${module}';
 
-const client = new ${client}({ baseURL: '${baseUrl}${base}', apiKey: '${KEY_PLACEHOLDER}' });
+const client = new ${client}({
+  baseURL: '${baseUrl}${base}',
+  apiKey: process.env.TOLLGATE_KEY,
+});
 const answer = await client.${method}(${JSON.stringify(body, null, 2)});
-${body['stream'] === true ? each : 'console.log(answer);'}`;
+${body['stream'] === true ? each : `console.log(${printed});`}`;
 }
 
 /** A JSON value as a Python literal. */

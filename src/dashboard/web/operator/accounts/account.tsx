@@ -1,8 +1,12 @@
 // One account: balance, limits, keys, requests, audit trail, and all operator actions.
 
+import type { ComponentType } from 'preact';
 import { useState } from 'preact/hooks';
 import type { UsageMeasure, UsageRecord } from '../../../records/customer-usage.ts';
-import type { AccountDetailRecord } from '../../../records/operator-account.ts';
+import type {
+  AccountDetailRecord,
+  OperatorAccountRecord,
+} from '../../../records/operator-account.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
 import { Amount, OtherAmount } from '../../ui/amount.tsx';
@@ -75,6 +79,7 @@ function AccountView({
   readonly onChange: () => Promise<void>;
 }) {
   const [open, setOpen] = useState<AccountAction | undefined>(undefined);
+  const Dialog = open && DIALOGS[open];
   const { balance, api_keys, usage } = account;
   return (
     <>
@@ -122,41 +127,26 @@ function AccountView({
       <AccountUsage key={`usage ${changes}`} id={account.id} />
       <AccountTabs key={changes} account={account} onKeysChange={reload} />
       <AccessCard account={account} act={setOpen} />
-      <AccountDialog
-        account={account}
-        open={open}
-        onDone={onChange}
-        onClose={() => setOpen(undefined)}
-      />
+      {Dialog && <Dialog account={account} onDone={onChange} onClose={() => setOpen(undefined)} />}
     </>
   );
 }
 
-function AccountDialog({
-  account,
-  open,
-  ...handlers
-}: AccountDialogProps & { readonly open: AccountAction | undefined }) {
-  const target: BlockTarget = { kind: 'account', value: account.id, called: account.email };
-  switch (open) {
-    case undefined:
-      return null;
-    case 'money':
-      return <MoneyDialog account={account} {...handlers} />;
-    case 'plan':
-      return <PlanDialog account={account} {...handlers} />;
-    case 'verify':
-      return <VerifyDialog account={account} {...handlers} />;
-    case 'block':
-      return <BlockDialog target={target} {...handlers} />;
-    case 'unblock':
-      return <UnblockDialog target={target} {...handlers} />;
-    case 'drop-factor':
-      return <DropFactorDialog account={account} {...handlers} />;
-    default:
-      return <StandingDialog account={account} standing={open} {...handlers} />;
-  }
-}
+const targetOf = ({ id, email }: OperatorAccountRecord): BlockTarget => {
+  return { kind: 'account', value: id, called: email };
+};
+
+const DIALOGS: Readonly<Record<AccountAction, ComponentType<AccountDialogProps>>> = {
+  money: MoneyDialog,
+  plan: PlanDialog,
+  verify: VerifyDialog,
+  'drop-factor': DropFactorDialog,
+  block: ({ account, ...props }) => <BlockDialog target={targetOf(account)} {...props} />,
+  unblock: ({ account, ...props }) => <UnblockDialog target={targetOf(account)} {...props} />,
+  active: (props) => <StandingDialog standing="active" {...props} />,
+  suspended: (props) => <StandingDialog standing="suspended" {...props} />,
+  pending_deletion: (props) => <StandingDialog standing="pending_deletion" {...props} />,
+};
 
 const NO_FILTER = { model: '', key: '', end_user: '' };
 
