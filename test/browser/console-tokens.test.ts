@@ -71,8 +71,9 @@ describeInBrowser('tokens of the operators’ API', ({ visit }) => {
     await row.getByText('Revoked').waitFor();
     await waitUntil(async () => (await call(token, '/accounts')).status === 401);
     await page.getByRole('link', { name: 'Audit trail' }).click();
-    await expectText(page, 'Operator token created');
-    await expectText(page, 'Operator token revoked');
+    const events = page.locator('tbody');
+    await events.getByText('Operator token created').first().waitFor();
+    await events.getByText('Operator token revoked').first().waitFor();
   });
 
   test('other operators neither find the page nor read the list', async () => {
