@@ -54,9 +54,10 @@ export async function loadVocabulary(): Promise<Vocabulary> {
   const slots = new Uint32Array(SLOTS);
   let longest = 0;
   for (let rank = 0; rank < tokens; rank += 1) {
-    const [start = 0, end = 0] = starts.subarray(rank, rank + 2);
+    const start = starts[rank] ?? 0;
+    const end = starts[rank + 1] ?? 0;
     let hash = 0;
-    for (const byte of bytes.subarray(start, end)) hash = rollingHash(hash, byte);
+    for (let at = start; at < end; at += 1) hash = rollingHash(hash, bytes[at] ?? 0);
     hashes[rank] = hash;
     longest = Math.max(longest, end - start);
     let slot = Math.imul(hash, SPREAD) >>> SLOT_SHIFT;
