@@ -75,6 +75,12 @@ export const SETTINGS = {
     about:
       'on keeps thinking for a day, sealed, for clients that lose it between tool calls; off keeps none.',
   },
+  responsesFormat: {
+    name: 'RESPONSES_FORMAT',
+    fallback: 'on',
+    parse: parsers.oneOf(['on', 'off']),
+    about: 'on serves POST /v1/responses beside the two other formats; off answers it with 404.',
+  },
   idempotency: {
     name: 'IDEMPOTENCY',
     fallback: 'on',

@@ -104,7 +104,7 @@ export function codeOf(refusal: RankedRefusal): ErrorCode {
   return refusal === 'minimum_balance' ? 'insufficient_balance' : refusal;
 }
 
-/** The precedence when several refusals apply. A test pins it in both formats. */
+/** The precedence when several refusals apply. A test pins it in each format. */
 export const REFUSAL_ORDER: readonly RankedRefusal[] = [
   'missing_api_key',
   'invalid_api_key',
@@ -124,7 +124,14 @@ export const REFUSAL_ORDER: readonly RankedRefusal[] = [
 ];
 
 /** Each wire format has its own text for a context refusal, because clients parse it. */
-export type ClientFormatName = 'chat' | 'messages';
+export type ClientFormatName = 'chat' | 'messages' | 'responses';
+
+const PROMPT_FIELDS = { chat: 'messages', messages: 'messages', responses: 'input' } as const;
+const JSON_FIELDS = {
+  chat: 'response_format',
+  messages: 'output_config.format',
+  responses: 'text.format',
+} as const;
 
 /**
  * The output bound of a request, or its refusal by size. With a limit of the caller, the sum of
@@ -187,13 +194,13 @@ export function requireFeatures(
   }
   if (json && !features.has('json')) {
     throw invalidRequest(
-      format === 'chat' ? 'response_format' : 'output_config.format',
+      JSON_FIELDS[format],
       'is not supported by this model; leave it out, or choose one with json_mode',
     );
   }
   if (!features.has('vision') && hasImages(turns)) {
     throw invalidRequest(
-      'messages',
+      PROMPT_FIELDS[format],
       'contains an image, and this model accepts text only; choose one with vision',
     );
   }
@@ -204,7 +211,7 @@ function promptTooLong(prompt: number, context: number, format: ClientFormatName
     format === 'messages'
       ? `prompt is too long: ${prompt} tokens > ${context} maximum`
       : `This model's maximum context length is ${context} tokens for this account, and the prompt is too long for it: the messages take ${prompt} tokens. Shorten the messages.`;
-  return new GatewayError('context_length_exceeded', { message, param: 'messages' });
+  return new GatewayError('context_length_exceeded', { message, param: PROMPT_FIELDS[format] });
 }
 
 function outputTooLong(

@@ -99,10 +99,15 @@ export type Tool = {
   readonly custom?: CustomTool;
   /** The caller's declaration of a tool that Anthropic defines, such as `bash_20250124`. */
   readonly typed?: JsonObject;
+  /** The caller's name, for a tool of a namespace: `name` has both parts. */
+  readonly inNamespace?: NamespacedName;
 };
 
+/** The name of a tool in Responses, whose tools may be grouped. */
+export type NamespacedName = { readonly namespace: string; readonly name: string };
+
 /**
- * A chat-completions tool whose input is text. The arguments of its calls are `{"input": "…"}`, in
+ * A tool of OpenAI's formats whose input is text. The arguments of its calls are `{"input": "…"}`, in
  * the history and in answers of every dialect; the client's encoder extracts the text.
  */
 export type CustomTool = {
@@ -132,7 +137,7 @@ export type Reasoning = 'off' | 'on' | 'low' | 'high' | 'max';
 /** The caller's bound on generated tokens, reasoning included. A refusal names its field. */
 export type OutputLimit = {
   readonly tokens: number;
-  readonly field: 'max_tokens' | 'max_completion_tokens';
+  readonly field: 'max_tokens' | 'max_completion_tokens' | 'max_output_tokens';
 };
 
 export type GenerationRequest = {

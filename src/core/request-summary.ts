@@ -14,6 +14,8 @@ export type RouteName =
   | 'chat_completions'
   | 'messages'
   | 'count_tokens'
+  | 'responses'
+  | 'input_tokens'
   | 'models'
   | 'model'
   | 'api_keys'
@@ -21,6 +23,7 @@ export type RouteName =
   | 'receipt'
   | 'playground_chat_completions'
   | 'playground_messages'
+  | 'playground_responses'
   | 'metrics'
   | 'elsewhere';
 
@@ -28,8 +31,10 @@ export type RouteName =
 export const GENERATES: ReadonlySet<RouteName> = new Set([
   'chat_completions',
   'messages',
+  'responses',
   'playground_chat_completions',
   'playground_messages',
+  'playground_responses',
 ]);
 
 export type RequestSummary = {

@@ -1,4 +1,4 @@
-// The id and model with which an answer begins in either format, and whether the client sees its
+// The id and model with which an answer begins in any format, and whether the client sees its
 // thinking.
 
 import type { Tool } from '../core/generation.ts';
@@ -27,6 +27,7 @@ export function answerHead(checked: CheckedRequest): AnswerHead {
     showReasoning: showsReasoning(checked),
     marksThinking: request.hidesThinking === true && mayThink(checked),
     customTools: customTools(request.tools),
+    namespaced: request.tools.filter(({ inNamespace }) => inNamespace !== undefined),
   };
 }
 

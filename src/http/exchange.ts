@@ -39,6 +39,8 @@ export type HandlerDependencies = {
   readonly generation: GenerateDependencies;
   /** Absent if the operator has disabled it. */
   readonly idempotency: Idempotency | undefined;
+  /** Whether the Responses format is served beside the other two. */
+  readonly offersResponses: boolean;
   readonly lists: ListDependencies;
   readonly randomBytes: RandomBytes;
   readonly clock: () => number;

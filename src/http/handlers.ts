@@ -8,6 +8,7 @@ import { countTokens } from '../generate/count.ts';
 import { generate } from '../generate/generate.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
 import { parseCount } from '../wire/messages/request.ts';
+import { parseResponses } from '../wire/responses/request.ts';
 import {
   Exchange,
   type GenerationExchange,
@@ -20,7 +21,7 @@ import { claimLook, type ListDependencies } from './lists.ts';
 import { respondGenerated, respondJson } from './respond.ts';
 import { allowedMethods, formatOfPath, isKeyManagement, notOffered } from './routes.ts';
 
-/** POST /v1/chat/completions and /v1/messages. */
+/** POST /v1/chat/completions, /v1/messages and /v1/responses. */
 export async function answerGeneration(
   dependencies: HandlerDependencies,
   exchange: GenerationExchange,
@@ -46,6 +47,17 @@ export function answerCount(
 ): Promise<Response> {
   return answerJson(dependencies, exchange, async () => ({
     input_tokens: await countTokens(dependencies.generation, exchange, parseCount),
+  }));
+}
+
+/** POST /v1/responses/input_tokens. */
+export function answerInputTokens(
+  dependencies: HandlerDependencies,
+  exchange: Exchange,
+): Promise<Response> {
+  return answerJson(dependencies, exchange, async () => ({
+    object: 'response.input_tokens',
+    input_tokens: await countTokens(dependencies.generation, exchange, parseResponses),
   }));
 }
 
@@ -95,14 +107,17 @@ export async function answerElsewhere(
     }
     return refuse(dependencies, exchange, new GatewayError('session_required'));
   }
-  const allow = allowedMethods(path);
-  if (allow === undefined) return refuse(dependencies, exchange, nothingAt(path));
+  const { offersResponses } = dependencies;
+  const allow = allowedMethods(path, offersResponses);
+  if (allow === undefined) {
+    return refuse(dependencies, exchange, nothingAt(path, offersResponses));
+  }
   return refuse(dependencies, exchange, new GatewayError('method_not_allowed'), allow);
 }
 
 /** Names the path, which makes a base URL with /v1 twice or missing obvious. */
-function nothingAt(path: string): GatewayError {
-  const known = notOffered(path);
+function nothingAt(path: string, offersResponses: boolean): GatewayError {
+  const known = notOffered(path, offersResponses);
   if (known !== undefined) return new GatewayError('not_found', { message: known });
   const { text } = ERRORS.not_found;
   const shown = path.slice(0, SHOWN_PATH_LENGTH_MAX);

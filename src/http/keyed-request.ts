@@ -16,7 +16,7 @@ import { conclude, lostAnswer, requireFree, requireSame, stillRunning } from './
 import { headOf, packAnswer, type RecordedHead, RecordingStream, replay } from './recording.ts';
 import { replayedHeaders } from './respond.ts';
 
-/** POST /v1/chat/completions and /v1/messages, with or without a key. Never rejects. */
+/** A request for an answer in any format, with or without a key. Never rejects. */
 export async function answerOnce(
   dependencies: HandlerDependencies,
   exchange: GenerationExchange,

@@ -7,6 +7,7 @@ import type { PlaygroundCall } from '../generate/pipeline-types.ts';
 import { chatFormat } from '../wire/chat/format.ts';
 import type { ClientFormat } from '../wire/format.ts';
 import { messagesFormat } from '../wire/messages/format.ts';
+import { responsesFormat } from '../wire/responses/format.ts';
 import { type HandlerDependencies, PlaygroundExchange } from './exchange.ts';
 import { answerGeneration } from './handlers.ts';
 
@@ -15,6 +16,7 @@ const FORMATS: Readonly<
 > = {
   chat: { format: chatFormat, route: 'playground_chat_completions' },
   messages: { format: messagesFormat, route: 'playground_messages' },
+  responses: { format: responsesFormat, route: 'playground_responses' },
 };
 
 /** Never rejects: refusals are answered in the envelope of the format. */

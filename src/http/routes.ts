@@ -3,6 +3,7 @@
 import { chatFormat } from '../wire/chat/format.ts';
 import type { ClientFormat } from '../wire/format.ts';
 import { messagesFormat } from '../wire/messages/format.ts';
+import { responsesFormat } from '../wire/responses/format.ts';
 
 /**
  * What answers by itself, in the order of the description of the API. `:model` stands for the rest
@@ -13,6 +14,8 @@ export const ROUTES = [
   { name: 'chat_completions', method: 'POST', path: '/v1/chat/completions' },
   { name: 'messages', method: 'POST', path: '/v1/messages' },
   { name: 'count_tokens', method: 'POST', path: '/v1/messages/count_tokens' },
+  { name: 'responses', method: 'POST', path: '/v1/responses' },
+  { name: 'input_tokens', method: 'POST', path: '/v1/responses/input_tokens' },
   { name: 'models', method: 'GET', path: '/v1/models' },
   { name: 'model', method: 'GET', path: '/v1/models/:model' },
   { name: 'api_keys', method: 'GET', path: '/v1/api-keys' },
@@ -29,6 +32,15 @@ export const ROUTES = [
 
 export type ApiRoute = (typeof ROUTES)[number]['name'];
 
+/** The routes that are served. The operator may leave the Responses format out. */
+export function servedRoutes(offersResponses: boolean): readonly (typeof ROUTES)[number][] {
+  return offersResponses ? ROUTES : ROUTES.filter(({ path }) => !isResponses(path));
+}
+
+function isResponses(path: string): boolean {
+  return /^\/v1\/responses(?:\/|$)/.test(path);
+}
+
 /** Paths with their methods, for 405 answers. */
 const METHODS = [...Map.groupBy(ROUTES, ({ path }) => path)].map(([path, routes]) => ({
   path: new RegExp(
@@ -38,7 +50,8 @@ const METHODS = [...Map.groupBy(ROUTES, ({ path }) => path)].map(([path, routes]
 }));
 
 /** The methods of a path; `undefined` for an unknown path. */
-export function allowedMethods(path: string): string | undefined {
+export function allowedMethods(path: string, offersResponses: boolean): string | undefined {
+  if (!offersResponses && isResponses(path)) return undefined;
   return METHODS.find((route) => route.path.test(path))?.allow;
 }
 
@@ -47,14 +60,21 @@ export function isKeyManagement(path: string, method: string): boolean {
   return /^\/v1\/api-keys(\/|$)/.test(path) && method !== 'GET' && method !== 'HEAD';
 }
 
+const RESPONSES_PATHS = /^(?:\/v1)?\/(?:responses|conversations|realtime)(?:\/|$)/;
+const RESPONSES_OFF =
+  'The Responses format is not offered, over HTTP or WebSocket. Use chat completions (POST /v1/chat/completions) or Messages (POST /v1/messages); most clients have a setting for it.';
+
+const NOT_KEPT =
+  'Responses are not kept here: none can be fetched, continued, cancelled, compacted or deleted. Send the whole conversation to POST /v1/responses.';
+
 /**
- * Endpoints of both formats that are not offered, each with what to use instead. Also matches paths
+ * Endpoints of the formats that are not offered, each with what to use instead. Also matches paths
  * of clients whose base URL lacks `/v1`.
  */
 const NOT_OFFERED: readonly { readonly path: RegExp; readonly text: string }[] = [
   {
-    path: /^(?:\/v1)?\/(?:responses|conversations|realtime)(?:\/|$)/,
-    text: 'The Responses format is not offered, over HTTP or WebSocket. Use chat completions (POST /v1/chat/completions) or Messages (POST /v1/messages); most clients have a setting for it.',
+    path: /^(?:\/v1)?\/(?:conversations|realtime)(?:\/|$)/,
+    text: 'Conversations are not kept here, and there are no realtime sessions. Send the whole conversation with each request.',
   },
   {
     path: /^(?:\/v1)?\/comple(?:te|tions)(?:\/|$)/,
@@ -71,11 +91,14 @@ const NOT_OFFERED: readonly { readonly path: RegExp; readonly text: string }[] =
 ];
 
 /** Why an endpoint of the formats' vendors is missing; `undefined` for any other path. */
-export function notOffered(path: string): string | undefined {
+export function notOffered(path: string, offersResponses: boolean): string | undefined {
+  if (!offersResponses && RESPONSES_PATHS.test(path)) return RESPONSES_OFF;
+  if (isResponses(path)) return NOT_KEPT;
   return NOT_OFFERED.find((each) => each.path.test(path))?.text;
 }
 
-/** Messages clients append `/v1/messages` to any base URL they are given. */
+/** Clients append the path of their format to any base URL they are given. */
 export function formatOfPath(path: string): ClientFormat {
-  return path.includes('/messages') ? messagesFormat : chatFormat;
+  if (path.includes('/messages')) return messagesFormat;
+  return path.includes('/responses') ? responsesFormat : chatFormat;
 }

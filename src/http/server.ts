@@ -9,6 +9,7 @@ import { targetOf } from '../core/request-target.ts';
 import { chatFormat } from '../wire/chat/format.ts';
 import type { ClientFormat } from '../wire/format.ts';
 import { messagesFormat } from '../wire/messages/format.ts';
+import { responsesFormat } from '../wire/responses/format.ts';
 import {
   Exchange,
   GenerationExchange,
@@ -17,11 +18,11 @@ import {
   type Mount,
   type RuntimeServer,
 } from './exchange.ts';
-import { answerCount, answerElsewhere, answerList } from './handlers.ts';
+import { answerCount, answerElsewhere, answerInputTokens, answerList } from './handlers.ts';
 import { answerOnce } from './keyed-request.ts';
 import { listKeys, listModels, showAccount, showBill, showModel } from './lists.ts';
 import { answerMetrics, answerReady, underOwnName } from './probes.ts';
-import { type ApiRoute, ROUTES } from './routes.ts';
+import { type ApiRoute, servedRoutes } from './routes.ts';
 import { bounded, paced } from './visits.ts';
 
 /** The runtime's own backstop; our 2 MB limit applies first and answers in the envelope. */
@@ -147,7 +148,7 @@ function createApp(dependencies: ServerDependencies) {
   // Before the routes: it holds for those that come after it.
   app.onError(({ request }) => answerElsewhere(dependencies, request, null));
   const handlers = handlersOf(dependencies, () => app.server);
-  for (const { name, method, path } of ROUTES) {
+  for (const { name, method, path } of servedRoutes(dependencies.offersResponses)) {
     app.route(method, path.replace(':model', '*'), handlers[name], { parse: 'none' });
   }
   mountBelow(app, '/dashboard', dashboard);
@@ -192,6 +193,13 @@ function handlersOf(
       answerCount(
         dependencies,
         new Exchange(dependencies, request, serverOf(), messagesFormat, 'count_tokens'),
+      ),
+    responses: ({ request }) =>
+      answerOnce(dependencies, opened(request, responsesFormat, 'responses')),
+    input_tokens: ({ request }) =>
+      answerInputTokens(
+        dependencies,
+        new Exchange(dependencies, request, serverOf(), responsesFormat, 'input_tokens'),
       ),
     models: ({ request, server }) =>
       answerList(dependencies, open(request, server, 'models'), (lists, facts, operator) =>

@@ -19,7 +19,11 @@ export const estimated = Type.Optional(
 );
 
 /** What an answer has cost. */
-const charge = { svc_tokens_debited: decimal, svc_cost_usd: decimal, svc_estimated: estimated };
+export const charge = {
+  svc_tokens_debited: decimal,
+  svc_cost_usd: decimal,
+  svc_estimated: estimated,
+};
 
 /** What the end of a stream says of its cost. */
 export const bill = {

@@ -2,7 +2,7 @@
 // bodies, the schemas of answers and the error table. Pure; called once by each server that is asked.
 
 import { ERRORS } from '../core/error.ts';
-import { ROUTES } from '../http/routes.ts';
+import { servedRoutes } from '../http/routes.ts';
 import { errorAnswers } from './errors.ts';
 import { errorHeaders } from './headers.ts';
 import { OPERATIONS, type OperationRecord } from './operations.ts';
@@ -14,10 +14,12 @@ export function createDocument(options: {
   readonly version: string;
   /** The public address of the server. */
   readonly url: string;
+  /** True by default. */
+  readonly offersResponses?: boolean;
 }): OpenApiDocument {
   const schemas: { [name: string]: JsonRecord } = {};
   const paths: { [path: string]: { [method: string]: JsonRecord } } = {};
-  for (const { name, method, path } of ROUTES) {
+  for (const { name, method, path } of servedRoutes(options.offersResponses ?? true)) {
     if (name === 'metrics') continue;
     const template = path.replace(/:(\w+)/, '{$1}');
     const operation = hoisted(operationOf(name, OPERATIONS[name]), schemas);

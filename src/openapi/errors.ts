@@ -1,6 +1,7 @@
 // The error answers: the envelope of each format, and which codes of the error table a route gives.
 
 import { type TSchema, Type } from '@sinclair/typebox';
+import type { ClientFormatName } from '../core/admit.ts';
 import { ERRORS, type ErrorCode, GatewayError } from '../core/error.ts';
 import { decimal, named, oneOf } from '../dashboard/records/schema.ts';
 import { estimated, outcome } from './answers.ts';
@@ -11,8 +12,8 @@ const CODES = Object.keys(ERRORS) as ErrorCode[];
 
 const code = Type.Unsafe({ $id: 'ErrorCode', type: 'string', enum: CODES });
 
-/** What both envelopes say; a stream that failed also says what it has cost. */
-const members = {
+/** What the envelopes say; a stream that failed also says what it has cost. */
+export const errorMembers = {
   message: Type.String(),
   code,
   request_id: Type.String({ pattern: '^req_' }),
@@ -25,14 +26,14 @@ const members = {
 };
 
 export const chatError = named('ChatError', {
-  error: Type.Object({ type: typesOf(({ chatType }) => chatType), ...members }),
+  error: Type.Object({ type: typesOf(({ chatType }) => chatType), ...errorMembers }),
 });
 
 export const messagesError = named('MessagesError', {
   type: Type.Literal('error'),
   error: Type.Object({
     type: typesOf(({ messagesType }) => messagesType),
-    ...members,
+    ...errorMembers,
     details: Type.Optional(Type.Object({ error_code: Type.Literal('thread_not_found') })),
   }),
 });
@@ -68,15 +69,27 @@ export const GENERATION_CODES: readonly ErrorCode[] = [
 
 /** The error answers of a route, by status. */
 export function errorAnswers(
-  format: 'chat' | 'messages',
+  format: ClientFormatName,
   codes: readonly ErrorCode[],
   headersOf: (codes: readonly ErrorCode[]) => AnswerHeaders,
 ): readonly (readonly [status: number, answer: JsonRecord])[] {
-  const envelope = format === 'chat' ? chatError : messagesError;
+  const envelope = format === 'messages' ? messagesError : chatError;
   const byStatus = Map.groupBy(codes, (each) => ERRORS[each].status);
   return [...byStatus]
     .map(
       ([status, those]) => [status, errorAnswer(envelope, those, { ...headersOf(those) })] as const,
     )
     .toSorted(([a], [b]) => a - b);
+}
+
+/** An event of a stream, with its name if it has one. */
+export function event(name: string | undefined, data: TSchema): TSchema {
+  return Type.Object({
+    ...(name === undefined ? {} : { event: Type.Literal(name) }),
+    data: Type.Unsafe({
+      type: 'string',
+      contentMediaType: 'application/json',
+      contentSchema: data,
+    }),
+  });
 }

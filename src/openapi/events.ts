@@ -1,4 +1,4 @@
-// The events of a stream in both formats. `x-itemSchema` has the form of OpenAPI 3.2's `itemSchema`
+// The events of a stream in the contract's two formats. `x-itemSchema` has the form of OpenAPI 3.2's `itemSchema`
 // for text/event-stream: each item is an event, and `contentSchema` describes the JSON in its data.
 
 import { type TSchema, Type } from '@sinclair/typebox';
@@ -17,7 +17,7 @@ import {
   thinkingBlock,
   toolUseBlock,
 } from './answers.ts';
-import { chatError, messagesError } from './errors.ts';
+import { chatError, event, messagesError } from './errors.ts';
 
 const delta = Type.Object({
   role: Type.Optional(Type.Literal('assistant')),
@@ -120,15 +120,4 @@ export const messagesEvents: readonly TSchema[] = [
 function messagesEvent(type: string, members: Record<string, TSchema> = {}): TSchema {
   const name = type.replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
   return event(type, named(`${name}Event`, { type: Type.Literal(type), ...members }));
-}
-
-function event(name: string | undefined, data: TSchema): TSchema {
-  return Type.Object({
-    ...(name === undefined ? {} : { event: Type.Literal(name) }),
-    data: Type.Unsafe({
-      type: 'string',
-      contentMediaType: 'application/json',
-      contentSchema: data,
-    }),
-  });
 }

@@ -47,3 +47,23 @@ export const MESSAGES_FIELDS: Texts = {
   output_config: '`effort` sets how much the model thinks, `format` asks for a schema.',
   output_format: 'An earlier name of `output_config.format`.',
 };
+
+export const RESPONSES_FIELDS: Texts = {
+  ...SHARED,
+  input: 'The conversation so far: a text, or items.',
+  instructions: 'The system prompt.',
+  max_output_tokens: SHARED['max_tokens'] ?? '',
+  tools:
+    'Functions that the model may call, custom tools, whose input is text, and namespaces of both. Others are left out.',
+  tool_choice: 'Which tool the model calls, or which of `tools` it may call.',
+  parallel_tool_calls: 'A hint to the model. Values that are not boolean are ignored.',
+  reasoning:
+    '`effort` sets how much the model thinks. `summary` shows its thinking, which is left out otherwise.',
+  text: '`format` asks for JSON, or for JSON of a schema. `verbosity` sets how long the answer should be.',
+  prompt_cache_key: 'A key of yours for requests that begin alike.',
+  user: 'Your own id of an end user.',
+  previous_response_id: 'Refused: responses are not kept.',
+  conversation: 'Refused: conversations are not kept.',
+  prompt: 'Refused: prompts are not kept.',
+  background: 'Must be false: answers are not kept.',
+};

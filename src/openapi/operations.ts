@@ -2,18 +2,21 @@
 // without a description, or a description without a route, does not compile.
 
 import { type TSchema, Type } from '@sinclair/typebox';
+import type { ClientFormatName } from '../core/admit.ts';
 import type { ErrorCode } from '../core/error.ts';
 import type { ApiRoute } from '../http/routes.ts';
 import { chatBody } from '../wire/chat/request.ts';
 import { countBody, messagesBody } from '../wire/messages/request.ts';
+import { inputTokensBody, responsesBody } from '../wire/responses/request.ts';
 import { account, chatCompletion, message, model, modelList, tokenCount } from './answers.ts';
 import { GENERATION_CODES, KEY_CODES, PROMPT_CODES } from './errors.ts';
 import { chatEvents, messagesEvents } from './events.ts';
-import { CHAT_FIELDS, MESSAGES_FIELDS } from './fields.ts';
+import { CHAT_FIELDS, MESSAGES_FIELDS, RESPONSES_FIELDS } from './fields.ts';
 import { type AnswerHeaders, ETAG, GENERATED, REQUEST_ID } from './headers.ts';
 import { apiKeyList } from './key-answers.ts';
 import { health, readiness, service } from './probes.ts';
 import { receipt } from './receipt-answer.ts';
+import { inputTokens, response, responsesEvents } from './responses.ts';
 
 type Parameter = {
   readonly name: string;
@@ -26,7 +29,7 @@ export type OperationRecord = {
   readonly summary: string;
   readonly description: string;
   /** Whose envelope its errors have. */
-  readonly format: 'chat' | 'messages';
+  readonly format: ClientFormatName;
   readonly needsKey: boolean;
   readonly parameters?: readonly Parameter[];
   readonly body?: { readonly schema: TSchema; readonly texts: Readonly<Record<string, string>> };
@@ -94,6 +97,27 @@ export const OPERATIONS: Readonly<Record<PublicRoute, OperationRecord>> = {
     headers: REQUEST_ID,
     codes: [...KEY_CODES, ...PROMPT_CODES],
     example: { model: 'demo-chat', messages: PROMPT },
+  },
+  responses: {
+    ...generation,
+    format: 'responses',
+    summary: 'Create a response',
+    description: 'Generates one answer in the Responses format. Nothing of it is kept.',
+    body: { schema: responsesBody, texts: RESPONSES_FIELDS },
+    answer: response,
+    events: responsesEvents,
+    example: { model: 'demo-chat', input: 'Hello!' },
+  },
+  input_tokens: {
+    format: 'responses',
+    needsKey: true,
+    summary: 'Count the tokens of an input',
+    description: 'Estimates the input as a request would reserve it. The call is free.',
+    body: { schema: inputTokensBody, texts: RESPONSES_FIELDS },
+    answer: inputTokens,
+    headers: REQUEST_ID,
+    codes: [...KEY_CODES, ...PROMPT_CODES],
+    example: { model: 'demo-chat', input: 'Hello!' },
   },
   models: {
     ...reading,

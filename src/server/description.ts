@@ -10,7 +10,8 @@ export function createServingDescription(options: PageMountOptions): Mount {
   const pages = pageMounts(options, 'the description of the API could not be made');
   return pages.mount(async () => {
     const { createDocument } = await import('../openapi/document.ts');
-    const document = createDocument({ version: VERSION, url: pages.url() });
+    const offersResponses = options.config.responsesFormat === 'on';
+    const document = createDocument({ version: VERSION, url: pages.url(), offersResponses });
     const bytes = new TextEncoder().encode(JSON.stringify(document));
     const etag = `"${Bun.hash(bytes).toString(36)}"`;
     const headers = { ...pages.headers(), 'cache-control': 'no-cache', etag };

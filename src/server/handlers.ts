@@ -54,6 +54,7 @@ export function createHandlers({ base, store, domains, pipeline }: HandlerOption
     playgroundAccess: createPlaygroundAccess(database),
     generation,
     idempotency: idempotency && createIdempotency({ store: idempotency, books, clock, monotonic }),
+    offersResponses: config.responsesFormat === 'on',
     lists: {
       limits,
       books,

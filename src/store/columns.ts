@@ -71,7 +71,7 @@ function wordAt<Word extends string>(words: readonly Word[], place: number): Wor
   return word;
 }
 
-export const FORMATS: readonly ClientFormatName[] = ['chat', 'messages'];
+export const FORMATS: readonly ClientFormatName[] = ['chat', 'messages', 'responses'];
 
 /**
  * settled, released   how a request ended its hold: with a charge or without one

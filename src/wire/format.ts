@@ -2,6 +2,7 @@
 // which servers of models use. Both are synchronous push codecs without promises, clocks or I/O. A
 // codec object serves one request or one stream.
 
+import type { ClientFormatName } from '../core/admit.ts';
 import type { GatewayError } from '../core/error.ts';
 import type { UpstreamFailure } from '../core/failure.ts';
 import type {
@@ -9,6 +10,7 @@ import type {
   GenerationEvent,
   GenerationRequest,
   Receipt,
+  Tool,
   UsageReport,
 } from '../core/generation.ts';
 
@@ -26,10 +28,12 @@ export type AnswerHead = {
    * Whether thinking is shown: false if the client turned it off, or the model does not offer it.
    */
   readonly showReasoning: boolean;
-  /** Messages only: whether hidden thinking has a block with a signature and no text. */
+  /** Not chat: whether hidden thinking has a block with a signature and no text. */
   readonly marksThinking?: boolean;
-  /** Chat only: names of tools whose calls have text for input, extracted from `{"input": "…"}`. */
+  /** Not Messages: names of tools whose calls have text for input, extracted from `{"input": "…"}`. */
   readonly customTools?: readonly string[];
+  /** Responses only: tools that have namespaces, with the caller's names. */
+  readonly namespaced?: readonly Pick<Tool, 'name' | 'inNamespace'>[];
 };
 
 /**
@@ -61,7 +65,7 @@ export type ParsedBody = {
 };
 
 export type ClientFormat = {
-  readonly name: 'chat' | 'messages';
+  readonly name: ClientFormatName;
   /**
    * Whether an answer cut for lack of upstream capacity is reported as an answer, because the
    * format has a finish reason for it, or as an error.

@@ -26,16 +26,17 @@ type Exchange = {
  * later one stays in place, but never between a call and its results. A result without a call
  * becomes user text. A call without a result gets one that says so, except at the very end.
  * Appending an assistant turn to the list leaves the earlier turns unchanged.
+ * `field` is the one that refusals name.
  */
-export function assembleTurns(entries: readonly Turn[]): Assembled {
-  requireFew(entries);
+export function assembleTurns(entries: readonly Turn[], field = 'messages'): Assembled {
+  requireFew(entries, field);
   const assembly = new Assembly();
   for (const entry of resultsFirst(entries)) assembly.add(entry);
   return assembly.end();
 }
 
 /** Throws if the writers of an upstream's request would take too long. */
-function requireFew(entries: readonly Turn[]): void {
+function requireFew(entries: readonly Turn[], field: string): void {
   let images = 0;
   let calls = 0;
   for (const entry of entries) {
@@ -43,12 +44,12 @@ function requireFew(entries: readonly Turn[]): void {
     if (entry.role !== 'user') continue;
     for (const part of entry.parts) if (part.kind === 'image') images += 1;
   }
-  if (images > IMAGES_MAX) throw tooMany(images, 'images', IMAGES_MAX);
-  if (calls > CALLS_MAX) throw tooMany(calls, 'tool calls', CALLS_MAX);
+  if (images > IMAGES_MAX) throw tooMany(field, images, 'images', IMAGES_MAX);
+  if (calls > CALLS_MAX) throw tooMany(field, calls, 'tool calls', CALLS_MAX);
 }
 
-function tooMany(count: number, what: string, most: number): GatewayError {
-  return invalidRequest('messages', `has ${count} ${what}; at most ${most} are allowed`);
+function tooMany(field: string, count: number, what: string, most: number): GatewayError {
+  return invalidRequest(field, `has ${count} ${what}; at most ${most} are allowed`);
 }
 
 type Assembled = { readonly system: string; readonly turns: readonly Turn[] };

@@ -75,7 +75,7 @@ describe('limits', () => {
     const named = [...section(page, 'Endpoints').matchAll(/`(GET|POST) (\/[^`]*)`/g)];
     expect(named).toHaveLength(8);
     for (const [, method = '', path = ''] of named) {
-      expect([path, allowedMethods(path.replace(/\{.*\}/, 'swift-1'))]).toEqual([
+      expect([path, allowedMethods(path.replace(/\{.*\}/, 'swift-1'), true)]).toEqual([
         path,
         expect.stringContaining(method),
       ]);

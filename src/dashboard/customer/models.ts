@@ -82,6 +82,7 @@ export function playgroundRoutes({
   return [
     generation('/playground/chat/completions', 'chat'),
     generation('/playground/messages', 'messages'),
+    generation('/playground/responses', 'responses'),
   ];
 }
 

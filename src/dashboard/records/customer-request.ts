@@ -53,7 +53,7 @@ export type RequestRecord = LogEntryRecord & {
   readonly id: string;
   readonly object: 'request';
   /** Null for a refused request, as are the streaming flag and often the model. */
-  readonly format: 'chat' | 'messages' | null;
+  readonly format: 'chat' | 'messages' | 'responses' | null;
   readonly stream: boolean | null;
   readonly model: string | null;
   readonly outcome: RequestOutcomeRecord;

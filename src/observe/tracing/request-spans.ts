@@ -27,6 +27,8 @@ const ROUTES: Readonly<Record<RouteName, readonly [method: string, path: string]
   chat_completions: ['POST', '/v1/chat/completions'],
   messages: ['POST', '/v1/messages'],
   count_tokens: ['POST', '/v1/messages/count_tokens'],
+  responses: ['POST', '/v1/responses'],
+  input_tokens: ['POST', '/v1/responses/input_tokens'],
   models: ['GET', '/v1/models'],
   model: ['GET', '/v1/models/:model'],
   api_keys: ['GET', '/v1/api-keys'],
@@ -35,6 +37,7 @@ const ROUTES: Readonly<Record<RouteName, readonly [method: string, path: string]
   metrics: ['GET', '/metrics'],
   playground_chat_completions: undefined,
   playground_messages: undefined,
+  playground_responses: undefined,
   elsewhere: undefined,
 };
 

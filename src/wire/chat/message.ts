@@ -41,7 +41,8 @@ const IMAGE_URL = Type.String({
   pattern: '^(?:[Hh][Tt][Tt][Pp][Ss]?://[^/\\s]|[Dd][Aa][Tt][Aa]:[^,]*,)',
   description: 'An http, https or data URL of a PNG, JPEG, GIF or WebP image.',
 });
-const readImageUrl = described(IMAGE_URL, (value, path): string => {
+/** The address or the data of an image. */
+export const readImageUrl = described(IMAGE_URL, (value, path): string => {
   const url = readString(value, path);
   const fault = imageFault(url);
   if (fault !== undefined) throw invalidRequest(path, fault);

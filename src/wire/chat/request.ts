@@ -19,27 +19,23 @@ import {
   readFields,
   readNonEmpty,
   readOutputLimit,
-  readString,
   requireBody,
   shape,
   withoutUndefined,
 } from '../check.ts';
 import { EFFORT_REASONING } from '../effort.ts';
 import type { ParsedBody } from '../format.ts';
-import { exceedsCharacters, MESSAGES_MAX, STOP_MAX, USER_MAX } from '../limits.ts';
+import { MESSAGES_MAX, STOP_MAX } from '../limits.ts';
+import { chosenTools } from '../tool-choice.ts';
 import { assembleTurns } from '../turns.ts';
 import { messageEntries, readMessage } from './message.ts';
-import { chosenTools, readToolChoice, readTools } from './tools.ts';
+import { readCacheKey, readParallelToolCalls, readUser, readVerbosity } from './request-fields.ts';
+import { readToolChoice, readTools } from './tools.ts';
 
 const readPenalty = shape(Type.Number({ minimum: -2, maximum: 2 }));
 const readStopList = listOf(readNonEmpty, { max: STOP_MAX });
 
 const readFormatType = objectOf({ type: oneOf('text', 'json_object', 'json_schema') }, ['type']);
-
-const VERBOSITIES = ['low', 'medium', 'high'] as const;
-
-/** Only a hash of it is ever sent, so a long key loses nothing but its end. */
-const CACHE_KEY_MAX = 256;
 
 const FIELDS = {
   model: readNonEmpty,
@@ -58,19 +54,13 @@ const FIELDS = {
   tool_choice: readToolChoice,
   reasoning_effort: oneOf(...EFFORTS),
   thinking: objectOf({ type: oneOf('enabled', 'disabled', 'adaptive') }, ['type']),
-  user: described(Type.String({ maxLength: USER_MAX, pattern: '^[^\\u0000]*$' }), readUser),
+  user: readUser,
   n: shape(Type.Literal(1)),
-  // Fields that the contract does not have were ignored before, so no value of theirs is refused.
-  parallel_tool_calls: described(Type.Unknown(), (value) =>
-    typeof value === 'boolean' ? value : undefined,
-  ),
+  // No value of the fields from here on is refused.
+  parallel_tool_calls: readParallelToolCalls,
   reasoning: described(Type.Unknown(), readReasoning),
-  verbosity: described(Type.Unknown(), (value) =>
-    VERBOSITIES.find((verbosity) => verbosity === value),
-  ),
-  prompt_cache_key: described(Type.Unknown(), (value) =>
-    typeof value === 'string' && value !== '' ? value.slice(0, CACHE_KEY_MAX) : undefined,
-  ),
+  verbosity: readVerbosity,
+  prompt_cache_key: readCacheKey,
 };
 
 const REQUIRED = ['model', 'messages'] as const;
@@ -126,16 +116,6 @@ function readResponseFormat(value: unknown, path: string) {
   const { type } = readFormatType(value, path);
   const given = type === 'json_schema' && isObject(value) ? value['json_schema'] : undefined;
   return { type, schema: readAnswerSchema(given) };
-}
-
-/** NUL is refused because the id is stored, and some databases do not accept it in text. */
-function readUser(value: unknown, path: string): string {
-  const user = readString(value, path);
-  if (exceedsCharacters([user], USER_MAX)) {
-    throw invalidRequest(path, `must have at most ${USER_MAX} characters`);
-  }
-  if (user.includes('\0')) throw invalidRequest(path, 'must not contain the NUL character');
-  return user;
 }
 
 /** OpenRouter's object. Its budget is not applied, like that of the other format. */

@@ -3,7 +3,7 @@
 
 import { Type } from '@sinclair/typebox';
 import { invalidRequest } from '../../core/error.ts';
-import type { CustomTool, Tool, ToolChoice } from '../../core/generation.ts';
+import type { Tool } from '../../core/generation.ts';
 import { isObject } from '../../core/json.ts';
 import {
   described,
@@ -16,16 +16,9 @@ import {
   readToolName,
   readToolSchema,
 } from '../check.ts';
+import { customTool } from '../custom-tool.ts';
 import { TOOLS_MAX } from '../limits.ts';
-
-/** A choice that offers only some of the tools. */
-type AllowedTools = {
-  readonly kind: 'allowed';
-  readonly mode: 'auto' | 'required';
-  readonly names: readonly string[];
-};
-
-type Choice = ToolChoice | AllowedTools;
+import type { AllowedTools, Choice } from '../tool-choice.ts';
 
 const readType = oneOf('function', 'custom');
 const readFunctionTool = objectOf(
@@ -80,20 +73,12 @@ const TOOL_CHOICE = Type.Union([
   }),
 ]);
 
-/** What a custom tool takes as a function; its calls are turned back for the client. */
-const CUSTOM_PARAMETERS = {
-  type: 'object',
-  properties: { input: { type: 'string' } },
-  required: ['input'],
-  additionalProperties: false,
-} as const;
-
 /** The `tools` of a body. */
 export const readTools = described(Type.Array(TOOL, { maxItems: TOOLS_MAX }), (value, path) => {
   const names = new Set<string>();
   const read = described(TOOL, (item, itemPath): Tool => {
     const type = toolType(item, itemPath);
-    const tool = type === 'custom' ? customTool(item, itemPath) : functionTool(item, itemPath);
+    const tool = type === 'custom' ? readCustom(item, itemPath) : functionTool(item, itemPath);
     if (names.has(tool.name)) {
       throw invalidRequest(`${itemPath}.${type}.name`, 'is the name of an earlier tool too');
     }
@@ -117,31 +102,6 @@ export const readToolChoice = described(TOOL_CHOICE, (value, path): Choice => {
   );
 });
 
-/**
- * The tools to offer and the choice among them. Of allowed tools, only those are offered, since few
- * upstreams could be kept from the others. Without tools there is nothing to choose from.
- */
-export function chosenTools(
-  tools: readonly Tool[],
-  choice: Choice | undefined,
-): { readonly tools: readonly Tool[]; readonly choice: ToolChoice | undefined } {
-  if (choice === undefined) return { tools, choice };
-  if (choice.kind === 'allowed') {
-    const names = new Set(choice.names);
-    const allowed = tools.filter((tool) => names.has(tool.name));
-    if (allowed.length < names.size) {
-      throw invalidRequest('tool_choice', 'allows a tool that is not in tools');
-    }
-    return { tools: allowed, choice: { kind: choice.mode } };
-  }
-  if (choice.kind === 'tool' && !tools.some((tool) => tool.name === choice.name)) {
-    throw invalidRequest('tool_choice', 'names a function that is not in tools');
-  }
-  if (tools.length > 0) return { tools, choice };
-  if (choice.kind === 'required') throw invalidRequest('tool_choice', 'needs tools to choose from');
-  return { tools, choice: undefined };
-}
-
 function toolType(value: unknown, path: string): 'function' | 'custom' {
   const type = readObject(value, path)['type'];
   return type === undefined ? 'function' : readType(type, `${path}.type`);
@@ -153,20 +113,9 @@ function functionTool(value: unknown, path: string): Tool {
   return { name, parameters: schema, ...(description !== undefined && { description }) };
 }
 
-function customTool(value: unknown, path: string): Tool {
+function readCustom(value: unknown, path: string): Tool {
   const { name, description, format: grammar } = readCustomTool(value, path).custom;
-  const custom: CustomTool = {
-    ...(description !== undefined && { description }),
-    ...(grammar && { grammar }),
-  };
-  const hint = grammarHint(custom);
-  return { name, parameters: CUSTOM_PARAMETERS, custom, ...(hint && { description: hint }) };
-}
-
-function grammarHint({ description = '', grammar }: CustomTool): string {
-  if (grammar === undefined) return description;
-  const rule = `The input must match this ${grammar.syntax} grammar:\n${grammar.definition}`;
-  return description === '' ? rule : `${description}\n\n${rule}`;
+  return customTool(name, description, grammar);
 }
 
 function allowedTools(value: unknown): AllowedTools | undefined {

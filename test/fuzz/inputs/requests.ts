@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { chatFormat } from '../../../src/wire/chat/format.ts';
 import type { ClientFormat } from '../../../src/wire/format.ts';
 import { messagesFormat } from '../../../src/wire/messages/format.ts';
+import { responsesFormat } from '../../../src/wire/responses/format.ts';
 import { chatBody } from './chat-request.ts';
 import { jsonText } from './json-text.ts';
 import { messagesBody } from './messages-request.ts';
@@ -15,7 +16,7 @@ export type FormatName = ClientFormat['name'];
 
 export type Request = { readonly format: FormatName; readonly body: Tree };
 
-export const FORMATS = { chat: chatFormat, messages: messagesFormat };
+export const FORMATS = { chat: chatFormat, messages: messagesFormat, responses: responsesFormat };
 
 export const validRequest: fc.Arbitrary<Request> = fc.oneof(
   fc.record({ format: fc.constant('chat' as const), body: chatBody }),

@@ -71,6 +71,8 @@ const ENDPOINTS: Readonly<Record<string, string>> = {
   chat_completions: '/v1/chat/completions',
   messages: '/v1/messages',
   count_tokens: '/v1/messages/count_tokens',
+  responses: '/v1/responses',
+  input_tokens: '/v1/responses/input_tokens',
   models: '/v1/models',
   model: '/v1/models/{id}',
   account: '/v1/account',
@@ -78,4 +80,5 @@ const ENDPOINTS: Readonly<Record<string, string>> = {
   receipt: '/v1/receipts/{request_id}',
   playground_chat_completions: t('Playground'),
   playground_messages: t('Playground'),
+  playground_responses: t('Playground'),
 };
