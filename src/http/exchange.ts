@@ -39,7 +39,6 @@ export type HandlerDependencies = {
   readonly generation: GenerateDependencies;
   /** Absent if the operator has disabled it. */
   readonly idempotency: Idempotency | undefined;
-  /** Whether the Responses format is served beside the other two. */
   readonly offersResponses: boolean;
   readonly lists: ListDependencies;
   readonly randomBytes: RandomBytes;
@@ -64,7 +63,6 @@ export type HandlerDependencies = {
   /** Whether an error means that the database is temporarily unavailable. */
   readonly isAway: (error: unknown) => boolean;
   readonly tallies: Tallies;
-  /** Absent without tracing. */
   readonly startTrace: StartTrace | undefined;
   /** Records a refusal for the account that it concerns. */
   readonly noteRefusal: (refusal: RefusedCall) => void;

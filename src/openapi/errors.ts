@@ -12,7 +12,7 @@ const CODES = Object.keys(ERRORS) as ErrorCode[];
 
 const code = Type.Unsafe({ $id: 'ErrorCode', type: 'string', enum: CODES });
 
-/** What the envelopes say; a stream that failed also says what it has cost. */
+/** What the envelopes say beside the type; a stream that failed also says what it has cost. */
 export const errorMembers = {
   message: Type.String(),
   code,
@@ -25,9 +25,12 @@ export const errorMembers = {
   svc_estimated: estimated,
 };
 
-export const chatError = named('ChatError', {
-  error: Type.Object({ type: typesOf(({ chatType }) => chatType), ...errorMembers }),
+export const typedError = Type.Object({
+  type: typesOf(({ chatType }) => chatType),
+  ...errorMembers,
 });
+
+export const chatError = named('ChatError', { error: typedError });
 
 export const messagesError = named('MessagesError', {
   type: Type.Literal('error'),
@@ -82,10 +85,10 @@ export function errorAnswers(
     .toSorted(([a], [b]) => a - b);
 }
 
-/** An event of a stream, with its name if it has one. */
-export function event(name: string | undefined, data: TSchema): TSchema {
+/** An event of a stream, with its name, or one of its names, if it has any. */
+export function event(name: string | TSchema | undefined, data: TSchema): TSchema {
   return Type.Object({
-    ...(name === undefined ? {} : { event: Type.Literal(name) }),
+    ...(name === undefined ? {} : { event: typeof name === 'string' ? Type.Literal(name) : name }),
     data: Type.Unsafe({
       type: 'string',
       contentMediaType: 'application/json',

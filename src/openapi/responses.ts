@@ -3,7 +3,7 @@
 import { type TSchema, Type } from '@sinclair/typebox';
 import { count, many, named, nullable, oneOf } from '../dashboard/records/schema.ts';
 import { bill, charge } from './answers.ts';
-import { errorMembers, event } from './errors.ts';
+import { errorMembers, event, typedError } from './errors.ts';
 
 const status = oneOf('in_progress', 'completed', 'incomplete');
 const outputText = named('ResponseOutputText', {
@@ -54,6 +54,9 @@ const counts = {
 };
 const incomplete = Type.Object({ reason: oneOf('max_output_tokens', 'content_filter') });
 
+const SUMMARY_PARTS = ['reasoning_summary_part.added', 'reasoning_summary_part.done'];
+const CALL_DELTAS = ['function_call_arguments.delta', 'custom_tool_call_input.delta'];
+
 const constant = {
   id: Type.String({ pattern: '^resp_' }),
   object: Type.Literal('response'),
@@ -99,45 +102,61 @@ const ended = Type.Object({ ...settled, usage });
 const failed = Type.Object({
   ...constant,
   status: Type.Literal('failed'),
-  error: Type.Object(errorMembers),
+  error: typedError,
   incomplete_details: Type.Null(),
   usage: Type.Optional(usage),
 });
 
-const inItem = { item_id: Type.String(), output_index: count };
+const text = Type.String();
+const inItem = { item_id: text, output_index: count };
 const inText = { ...inItem, content_index: Type.Literal(0) };
 const inSummary = { ...inItem, summary_index: Type.Literal(0) };
 const logprobs = Type.Array(Type.Unknown(), { maxItems: 0 });
-const delta = Type.String();
 
-const EVENTS: Readonly<Record<string, Record<string, TSchema>>> = {
-  'response.created': { response: begun },
-  'response.in_progress': { response: begun },
-  'response.output_item.added': { output_index: count, item },
-  'response.content_part.added': { ...inText, part: outputText },
-  'response.output_text.delta': { ...inText, logprobs, delta },
-  'response.output_text.done': { ...inText, logprobs, text: Type.String() },
-  'response.content_part.done': { ...inText, part: outputText },
-  'response.reasoning_summary_part.added': { ...inSummary, part: summaryText },
-  'response.reasoning_summary_text.delta': { ...inSummary, delta },
-  'response.reasoning_summary_text.done': { ...inSummary, text: Type.String() },
-  'response.reasoning_summary_part.done': { ...inSummary, part: summaryText },
-  'response.function_call_arguments.delta': { ...inItem, delta },
-  'response.function_call_arguments.done': {
+export const responsesEvents: readonly TSchema[] = [
+  events('ResponseBegunEvent', ['created', 'in_progress'], { response: begun }),
+  events('ResponseItemEvent', ['output_item.added', 'output_item.done'], {
+    output_index: count,
+    item,
+  }),
+  events('ResponsePartEvent', ['content_part.added', 'content_part.done'], {
+    ...inText,
+    part: outputText,
+  }),
+  events('ResponseTextDeltaEvent', ['output_text.delta'], { ...inText, logprobs, delta: text }),
+  events('ResponseTextDoneEvent', ['output_text.done'], { ...inText, logprobs, text }),
+  events('ResponseSummaryPartEvent', SUMMARY_PARTS, { ...inSummary, part: summaryText }),
+  events('ResponseSummaryDeltaEvent', ['reasoning_summary_text.delta'], {
+    ...inSummary,
+    delta: text,
+  }),
+  events('ResponseSummaryDoneEvent', ['reasoning_summary_text.done'], { ...inSummary, text }),
+  events('ResponseCallDeltaEvent', CALL_DELTAS, { ...inItem, delta: text }),
+  events('ResponseArgumentsDoneEvent', ['function_call_arguments.done'], {
     ...inItem,
-    name: Type.String(),
-    arguments: Type.String(),
-  },
-  'response.custom_tool_call_input.delta': { ...inItem, delta },
-  'response.custom_tool_call_input.done': { ...inItem, input: Type.String() },
-  'response.output_item.done': { output_index: count, item },
-  'response.completed': { response: ended },
-  'response.incomplete': { response: ended },
-  'response.failed': { response: failed },
-  error: { ...errorMembers, param: nullable(Type.String()) },
-};
+    name: text,
+    arguments: text,
+  }),
+  events('ResponseInputDoneEvent', ['custom_tool_call_input.done'], { ...inItem, input: text }),
+  events('ResponseEndEvent', ['completed', 'incomplete'], { response: ended }),
+  events('ResponseFailedEvent', ['failed'], { response: failed }),
+  event(
+    'error',
+    named('ResponseErrorEvent', {
+      type: Type.Literal('error'),
+      sequence_number: count,
+      ...errorMembers,
+      param: nullable(text),
+    }),
+  ),
+];
 
-export const responsesEvents: readonly TSchema[] = Object.entries(EVENTS).map(([type, members]) => {
-  const numbered = { type: Type.Literal(type), sequence_number: count, ...members };
-  return event(type, Type.Object(numbered));
-});
+/** Events of one shape; their names are those of a response. */
+function events(
+  $id: string,
+  names: readonly string[],
+  members: Readonly<Record<string, TSchema>>,
+): TSchema {
+  const type = oneOf(...names.map((name) => `response.${name}`));
+  return event(type, named($id, { type, sequence_number: count, ...members }));
+}

@@ -1,11 +1,10 @@
-// Both client formats over a real socket: what the upstream receives, and what the client gets back,
+// All client formats over a real socket: what the upstream receives, and what the client gets back,
 // whole and streamed. The values of each field are tested in test/wire and in test/conformance.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { REASONING } from '../support/behaviours.ts';
-import { describeInBothFormats } from '../support/both-formats.ts';
 import {
-  type Format,
+  type EveryFormat,
   generate,
   generateStream,
   get,
@@ -13,9 +12,11 @@ import {
   post,
   requestBody,
 } from '../support/client.ts';
+import { describeInEveryFormat } from '../support/every-format.ts';
 import { explain } from '../support/explain.ts';
 import { chatShape } from '../support/formats/chat.ts';
 import { messagesShape } from '../support/formats/messages.ts';
+import { responsesShape } from '../support/formats/responses.ts';
 import {
   ANSWERS,
   answerOf,
@@ -29,7 +30,11 @@ import type { SseEvent } from '../support/sse.ts';
 import type { Upstream } from '../support/upstream.ts';
 import { SILENT, startWireRig, type WireRig } from '../support/wire-rig.ts';
 
-const SHAPES: Readonly<Record<Format, Shape>> = { chat: chatShape, messages: messagesShape };
+const SHAPES: Readonly<Record<EveryFormat, Shape>> = {
+  chat: chatShape,
+  messages: messagesShape,
+  responses: responsesShape,
+};
 
 let rig: WireRig;
 let upstream: Upstream;
@@ -52,7 +57,7 @@ const BREAKING = ['cut', 'reset', 'cut-connection', 'error-in-stream'];
 
 const SAYS_HELLO: Said = { parts: [HELLO_PART], finish: 'stop' };
 
-/** What the upstream receives of the richest request that both formats have. */
+/** What the upstream receives of the richest request that all formats have. */
 const ASKED = {
   max_tokens: 8,
   temperature: 0.5,
@@ -97,7 +102,7 @@ const ASKED = {
   reasoning_effort: 'high',
 };
 
-describeInBothFormats('a request', (format) => {
+describeInEveryFormat('a request', (format) => {
   const shape = SHAPES[format];
 
   /** Sends a request and returns what the model was asked. Tests here run one after the other. */
@@ -165,7 +170,8 @@ describeInBothFormats('a request', (format) => {
     async (more) => {
       const before = upstream.requests.length;
       const answer = await generate(account, format, 'ok', more);
-      const param = 'temperature' in more ? 'temperature' : 'messages[0].role';
+      const prompt = format === 'responses' ? 'input' : 'messages';
+      const param = 'temperature' in more ? 'temperature' : `${prompt}[0].role`;
       expect([answer.status, answer.json]).toEqual([
         400,
         shape.refusal({
@@ -197,7 +203,7 @@ describeInBothFormats('a request', (format) => {
   });
 });
 
-describeInBothFormats('an answer', (format) => {
+describeInEveryFormat('an answer', (format) => {
   const { whole, stream, ignored } = SHAPES[format];
 
   test.each(ANSWERS)('whole: $model', async ({ model, ...said }) => {
@@ -233,41 +239,41 @@ describeInBothFormats('an answer', (format) => {
     expect(dataOf(streamed.events)).toEqual(stream('status-503', SAYS_HELLO, { fallback: true }));
   });
 
-  /** The opening of the answer, of a block where there are some, and three pieces. */
-  const TEXT_EVENTS = format === 'chat' ? 4 : 5;
+  /** Those before the text, and three pieces. */
+  const TEXT_EVENTS = SHAPES[format].opening.text + 3;
   const breaking = format === 'chat' ? BREAKING : [...BREAKING, 'insufficient-late'];
   test.each(breaking)('that breaks ends with an error event and its bill: %s', async (model) => {
     const { events, headers } = await generateStream(account, format, model);
     const seen = dataOf(events);
     expect(seen.slice(0, TEXT_EVENTS)).toEqual(stream(model, SAYS_HELLO).slice(0, TEXT_EVENTS));
-    expect(seen.at(format === 'chat' ? -2 : -1)).toEqual(
-      SHAPES[format].refusal({
-        type: 'overloaded_error',
-        message: expect.stringMatching(/^The model stopped before its answer was complete\./),
-        code: 'provider_unavailable',
-        request_id: headers.get('request-id'),
-        svc_tokens_debited: expect.stringMatching(/^[1-9]\d*(\.\d+)?$/),
-        svc_cost_usd: expect.stringMatching(/^0\.\d+$/),
-        svc_balance_tokens: expect.stringMatching(/^\d+(\.\d+)?$/),
-        svc_outcome: 'upstream_failed',
-      }),
-    );
+    expect(SHAPES[format].failure(seen)).toEqual({
+      type: 'overloaded_error',
+      message: expect.stringMatching(/^The model stopped before its answer was complete\./),
+      code: 'provider_unavailable',
+      request_id: headers.get('request-id'),
+      svc_tokens_debited: expect.stringMatching(/^[1-9]\d*(\.\d+)?$/),
+      svc_cost_usd: expect.stringMatching(/^0\.\d+$/),
+      svc_balance_tokens: expect.stringMatching(/^\d+(\.\d+)?$/),
+      svc_outcome: 'upstream_failed',
+    });
     if (format === 'chat') expect(seen.at(-1)).toBe('[DONE]');
     const text = events.map(({ event, data }) => `${event} ${data}`).join('');
-    expect(text).not.toMatch(/"finish_reason":"|message_delta|message_stop/);
+    expect(text).not.toMatch(/"finish_reason":"|message_delta|message_stop|response\.completed/);
   });
 });
 
 /** The data of each event. Checks that events are named as their data says, and have one id. */
 function dataOf(events: readonly SseEvent[]): unknown[] {
   expect(new Set(events.flatMap(({ json }) => json?.['id'] ?? [])).size).toBeLessThan(2);
+  const numbers = events.flatMap(({ json }) => json?.['sequence_number'] ?? []);
+  expect(numbers).toEqual(numbers.map((_, index) => index));
   return events.map(({ event, data, json }) => {
     expect(event).toBe(String(json?.['type'] ?? ''));
     return json ?? data;
   });
 }
 
-describeInBothFormats('headers', (format) => {
+describeInEveryFormat('headers', (format) => {
   const common = {
     'x-request-id': expect.stringMatching(/^req_\w+$/),
     'request-id': expect.stringMatching(/^req_\w+$/),
@@ -309,18 +315,20 @@ describeInBothFormats('headers', (format) => {
       'x-ratelimit-remaining-requests': '58',
       'x-ratelimit-remaining-tokens': String(200_000 - 2 * taken),
     });
-    expect(second.events.at(-2)?.data).toContain('"svc_balance_tokens":"967.2"');
+    const end = second.events.slice(-2).map(({ data }) => data);
+    expect(end.join('')).toContain('"svc_balance_tokens":"967.2"');
     expect(second.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'));
   });
 });
 
-describeInBothFormats('a silent upstream', (format) => {
-  const { stream, isBeat, refusal } = SHAPES[format];
+describeInEveryFormat('a silent upstream', (format) => {
+  const { stream, isBeat, failure, opening } = SHAPES[format];
   const withoutBeats = (data: readonly unknown[]) => data.filter((each) => !isBeat(each));
 
   test('cases 69 and 154: heartbeats follow the first event, and then the answer', async () => {
     const seen = dataOf(await rig.afterBeats(format));
-    expect(seen.slice(0, 3).map(isBeat)).toEqual([false, true, true]);
+    const begin = new Array(opening.answer).fill(false);
+    expect(seen.slice(0, opening.answer + 2).map(isBeat)).toEqual([...begin, true, true]);
     expect(withoutBeats(seen)).toEqual(stream(SILENT, SAYS_HELLO));
   });
 
@@ -330,28 +338,28 @@ describeInBothFormats('a silent upstream', (format) => {
     const seen = dataOf(events);
     expect(seen.filter(isBeat).length).toBeGreaterThan(1);
     const { json } = await get(hastyAccount, '/v1/account');
-    const [first, error, ...end] = withoutBeats(seen);
-    expect(first).toEqual(stream('stall-before', SAYS_HELLO)[0]);
-    expect(error).toEqual(
-      refusal({
-        type: 'overloaded_error',
-        message: expect.any(String),
-        code: 'provider_unavailable',
-        request_id: headers.get('request-id'),
-        svc_tokens_debited: '0',
-        svc_cost_usd: '0',
-        svc_balance_tokens: (json['balance'] as Fields)['available'],
-        svc_outcome: 'upstream_failed',
-      }),
+    const rest = withoutBeats(seen);
+    expect(rest.slice(0, opening.answer)).toEqual(
+      stream('stall-before', SAYS_HELLO).slice(0, opening.answer),
     );
-    expect(end).toEqual(format === 'chat' ? ['[DONE]'] : []);
+    expect(failure(rest)).toEqual({
+      type: 'overloaded_error',
+      message: expect.any(String),
+      code: 'provider_unavailable',
+      request_id: headers.get('request-id'),
+      svc_tokens_debited: '0',
+      svc_cost_usd: '0',
+      svc_balance_tokens: (json['balance'] as Fields)['available'],
+      svc_outcome: 'upstream_failed',
+    });
+    expect(rest).toHaveLength(opening.answer + { chat: 2, messages: 1, responses: 2 }[format]);
   });
 
   test('in the middle is waited for until it is given up, and what it said is charged', async () => {
     const { events } = await generateStream(hastyAccount, format, 'stall');
     const seen = dataOf(events);
     expect(seen.filter(isBeat).length).toBeGreaterThan(2);
-    const { error } = seen.at(format === 'chat' ? -2 : -1) as { error: Fields };
+    const error = Object(failure(seen));
     expect(error).toMatchObject({ code: 'provider_unavailable', svc_outcome: 'upstream_failed' });
     expect(Number(error['svc_tokens_debited'])).toBeGreaterThan(0);
   });

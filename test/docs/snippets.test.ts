@@ -40,7 +40,7 @@ describe('snippets', () => {
 
   beforeAll(async () => {
     gateway = await startGateway();
-    account = await gateway.createAccount({ plan: 'pro' });
+    account = await gateway.createAccount({ plan: 'business' });
   });
 
   afterAll(() => gateway[Symbol.asyncDispose]());
@@ -83,7 +83,7 @@ describe('snippets', () => {
     );
     for (const { block, code, stdout, stderr } of results) {
       expect([code, stderr]).toEqual([0, '']);
-      const isAnswer = /\/v1\/(chat\/completions|messages) /.test(block);
+      const isAnswer = /\/v1\/(chat\/completions|messages|responses) /.test(block);
       expect(stdout).toContain(isAnswer ? 'svc_tokens_debited' : '{');
     }
   });
@@ -186,7 +186,7 @@ describe('snippets', () => {
   });
 
   test('the records have the members that are shown', async () => {
-    const other = await gateway.createAccount({ plan: 'pro' });
+    const other = await gateway.createAccount({ plan: 'business' });
     const keys = (await get(other, '/v1/api-keys')).json['data'];
     const shown = ['account', 'keys', 'models'].map((page) => shownOn(customerPage(page))[0]);
     expect(shown.map(shape)).toEqual([
@@ -197,7 +197,7 @@ describe('snippets', () => {
   });
 
   test('the bills have the members that are shown', async () => {
-    const other = await gateway.createAccount({ plan: 'pro' });
+    const other = await gateway.createAccount({ plan: 'business' });
     const chat = await generateStream(other, 'chat', 'demo-chat');
     const messages = await generateStream(other, 'messages', 'demo-chat');
     const delta = messages.events.find((event) => event.event === 'message_delta');

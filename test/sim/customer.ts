@@ -1,6 +1,7 @@
 // The customers of a simulation: they send requests, read or stop reading, leave, and record what
 // they received. The checks compare their records with the ledger at the end.
 
+import type { ClientFormatName } from '../../src/core/admit.ts';
 import { GatewayError } from '../../src/core/error.ts';
 import { chatFormat } from '../../src/wire/chat/format.ts';
 import { messagesFormat } from '../../src/wire/messages/format.ts';
@@ -13,7 +14,7 @@ export type Received = {
   readonly requestId: string;
   readonly marker: string;
   readonly accountId: string;
-  readonly format: 'chat' | 'messages';
+  readonly format: ClientFormatName;
   readonly stream: boolean;
   readonly promptCharacters: number;
   readonly maxTokens: number | undefined;

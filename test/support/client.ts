@@ -1,4 +1,4 @@
-// Sends requests to a gateway as clients of the two formats do, over a real socket. Returns answers
+// Sends requests to a gateway as clients of the formats do, over a real socket. Returns answers
 // unparsed, for the test to judge, after a check against the description of the API.
 
 import { held } from './description.ts';
@@ -18,18 +18,34 @@ export type StreamAnswer = {
   readonly events: readonly SseEvent[];
 };
 
-export const PATHS = { chat: '/v1/chat/completions', messages: '/v1/messages' } as const;
+export const PATHS = {
+  chat: '/v1/chat/completions',
+  messages: '/v1/messages',
+  responses: '/v1/responses',
+} as const;
 
-export type Format = keyof typeof PATHS;
+export type EveryFormat = keyof typeof PATHS;
+
+/** The formats whose bodies have messages. */
+export type Format = Exclude<EveryFormat, 'responses'>;
 
 export const FORMATS: readonly Format[] = ['chat', 'messages'];
+export const EVERY_FORMAT: readonly EveryFormat[] = [...FORMATS, 'responses'];
 
-/** A minimal request body of either format. `more` adds to it or replaces parts of it. */
+/**
+ * A minimal request body of any format. `more` adds to it or replaces parts of it; Responses, which
+ * shows thinking only to those that ask, has other names for messages and their bound.
+ */
 export function requestBody(
-  format: Format,
+  format: EveryFormat,
   model: string,
   more: Readonly<Record<string, unknown>> = {},
 ): Record<string, unknown> {
+  if (format === 'responses') {
+    const { messages: input = 'Hello?', max_tokens: bound, ...rest } = more;
+    const limited = bound === undefined ? {} : { max_output_tokens: bound };
+    return { model, input, reasoning: { summary: 'auto' }, ...limited, ...rest };
+  }
   const messages = [{ role: 'user', content: 'Hello?' }];
   const base = format === 'chat' ? { model, messages } : { model, max_tokens: 100, messages };
   return { ...base, ...more };
@@ -66,20 +82,20 @@ export async function get(caller: Caller, path: string): Promise<JsonAnswer> {
   return readJson(held(await fetch(`${caller.url}${path}`, { headers }), 'GET'));
 }
 
-/** A whole answer of either format. */
+/** A whole answer of any format. */
 export async function generate(
   caller: Caller,
-  format: Format,
+  format: EveryFormat,
   model: string,
   more: Readonly<Record<string, unknown>> = {},
 ): Promise<JsonAnswer> {
   return readJson(await post(caller, PATHS[format], requestBody(format, model, more)));
 }
 
-/** A streamed answer of either format, read to its end. An error answer has no events. */
+/** A streamed answer of any format, read to its end. An error answer has no events. */
 export async function generateStream(
   caller: Caller,
-  format: Format,
+  format: EveryFormat,
   model: string,
   more: Readonly<Record<string, unknown>> = {},
 ): Promise<StreamAnswer> {
@@ -95,7 +111,7 @@ const opened: Response[] = [];
 /** A streamed answer that the test reads, or leaves, by itself. */
 export async function openStream(
   caller: Caller,
-  format: Format,
+  format: EveryFormat,
   model: string,
   more: Readonly<Record<string, unknown>> = {},
   signal?: AbortSignal,

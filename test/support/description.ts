@@ -98,13 +98,12 @@ class Description {
     const items = response.content?.['text/event-stream']?.['x-itemSchema'] as
       | { readonly anyOf: readonly { readonly properties: Record<string, JsonRecord> }[] }
       | undefined;
-    const checks = (items?.anyOf ?? []).map(({ properties }, index) => {
+    const checks = (items?.anyOf ?? []).flatMap(({ properties }, index) => {
       const place = `${at}/content/text~1event-stream/x-itemSchema/anyOf/${index}/properties/data`;
       const hasJson = properties['data']?.['contentSchema'] !== undefined;
-      return {
-        event: String(properties['event']?.['const'] ?? ''),
-        data: hasJson ? this.#check(`${place}/contentSchema`) : undefined,
-      };
+      const { const: only = '', enum: names = [only] } = properties['event'] ?? {};
+      const data = hasJson ? this.#check(`${place}/contentSchema`) : undefined;
+      return (names as readonly string[]).map((event) => ({ event, data }));
     });
     this.#events.set(at, checks);
     return checks;

@@ -1,4 +1,4 @@
-// The setup of the tests of both formats: a gateway over the scripted upstream, and a second one
+// The setup of the tests of all formats: a gateway over the scripted upstream, and a second one
 // with short timeouts, each with an account without limits.
 
 import { play, SAYS_HELLO } from './behaviours.ts';
@@ -9,7 +9,7 @@ import {
   IMAGE_ADDRESSES,
   UPSTREAM_KEY,
 } from './catalog.ts';
-import { type Format, openStream } from './client.ts';
+import { type EveryFormat, openStream } from './client.ts';
 import { type Gateway, startGateway, type TestAccount } from './gateway.ts';
 import { parseEvents, type SseEvent } from './sse.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
@@ -26,7 +26,7 @@ export type WireRig = {
   /** An account of the gateway that loses its patience. */
   readonly hastyAccount: TestAccount;
   /** The events of a stream of `SILENT`, for `hastyAccount`. */
-  readonly afterBeats: (format: Format) => Promise<SseEvent[]>;
+  readonly afterBeats: (format: EveryFormat) => Promise<SseEvent[]>;
   readonly close: () => Promise<void>;
 };
 
@@ -73,8 +73,8 @@ export async function startWireRig(
       let text = '';
       for await (const bytes of response.body ?? []) {
         text += decoder.decode(bytes, { stream: true });
-        // The first event begins the answer.
-        if (parseEvents(text).length > 2) beaten.resolve();
+        // One or two events begin the answer.
+        if (parseEvents(text).length > 3) beaten.resolve();
       }
       return parseEvents(text);
     },

@@ -1,25 +1,28 @@
-// What both client formats do alike: errors, and the schemas of tools.
+// What all client formats do alike: errors, and the schemas of tools.
 
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { ERRORS, type ErrorCode, GatewayError, invalidRequest } from '../../src/core/error.ts';
 import { chatFormat } from '../../src/wire/chat/format.ts';
 import { messagesFormat } from '../../src/wire/messages/format.ts';
-import { describeInBothFormats } from '../support/both-formats.ts';
+import { responsesFormat } from '../../src/wire/responses/format.ts';
 import { requestBody } from '../support/client.ts';
+import { describeInEveryFormat } from '../support/every-format.ts';
 
-const CODECS = { chat: chatFormat, messages: messagesFormat };
+const CODECS = { chat: chatFormat, messages: messagesFormat, responses: responsesFormat };
 
 const toolWith = {
   chat: (schema: object) => ({ type: 'function', function: { name: 'f', parameters: schema } }),
   messages: (schema: object) => ({ name: 'f', input_schema: schema }),
+  responses: (schema: object) => ({ type: 'function', name: 'f', parameters: schema }),
 };
 
-describeInBothFormats('an error', (format) => {
+describeInEveryFormat('an error', (format) => {
   const codec = CODECS[format];
-  const envelope = (error: object) => (format === 'chat' ? { error } : { type: 'error', error });
+  const envelope = (error: object) =>
+    format === 'messages' ? { type: 'error', error } : { error };
   const typeOf = (error: GatewayError, code: ErrorCode): string =>
-    format === 'chat' ? error.chatType : ERRORS[code].type;
+    format === 'messages' ? ERRORS[code].type : error.chatType;
 
   test.each(Object.keys(ERRORS) as ErrorCode[])('has exactly four members for %s', (code) => {
     const error = new GatewayError(code);
@@ -48,7 +51,7 @@ test('the chat format has its own type for an empty balance', () => {
   expect(error.type).toBe('insufficient_balance_error');
 });
 
-describeInBothFormats('a tool', (format) => {
+describeInEveryFormat('a tool', (format) => {
   test('has a schema of an object with properties, and otherwise the one that was sent', () => {
     const given = fc.record(
       {

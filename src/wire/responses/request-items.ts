@@ -15,9 +15,7 @@ import type {
   UserTurn,
 } from '../../core/generation.ts';
 import { isObject } from '../../core/json.ts';
-import { readImageUrl } from '../chat/message.ts';
 import {
-  checkMessageText,
   described,
   listOf,
   nullable,
@@ -28,8 +26,9 @@ import {
   readString,
 } from '../check.ts';
 import { customArguments } from '../custom-input.ts';
-import { MESSAGE_TEXT_MAX, MESSAGES_MAX } from '../limits.ts';
-import { TOOL_IMAGE_MARK, textPart } from '../turns.ts';
+import { MESSAGES_MAX } from '../limits.ts';
+import { TOOL_IMAGE_MARK } from '../turns.ts';
+import { partText, readContent, TEXT_CONTENT } from './request-content.ts';
 import { joinedName, readTools } from './tools.ts';
 
 /** `images`: a result may contain them, which only a user's turn can hold. */
@@ -43,35 +42,6 @@ type Item =
 const BLANK_LINE = '\n\n';
 
 const readRole = oneOf('user', 'assistant', 'system', 'developer');
-const readPartType = oneOf('input_text', 'output_text', 'text', 'refusal', 'input_image');
-
-const TEXT = Type.String({ maxLength: MESSAGE_TEXT_MAX });
-const TEXT_PART = Type.Object({
-  type: oneOf('input_text', 'output_text', 'text').schema,
-  text: TEXT,
-});
-const REFUSAL_PART = Type.Object({ type: Type.Literal('refusal'), refusal: TEXT });
-const IMAGE_PART = Type.Object({
-  type: Type.Literal('input_image'),
-  image_url: readImageUrl.schema,
-});
-const textOr = (...parts: readonly TSchema[]): TSchema =>
-  Type.Union([TEXT, Type.Array(Type.Union([TEXT_PART, REFUSAL_PART, ...parts]))]);
-
-const PART = Type.Union([TEXT_PART, REFUSAL_PART, IMAGE_PART]);
-const readParts = listOf(
-  described(PART, (value, path): ContentPart => {
-    const part = readObject(value, path);
-    const type = readPartType(part['type'], `${path}.type`);
-    if (type === 'input_image') {
-      return { kind: 'image', url: readImageUrl(part['image_url'], `${path}.image_url`) };
-    }
-    const member = type === 'refusal' ? type : 'text';
-    return textPart(readString(part[member], `${path}.${member}`));
-  }),
-  {},
-);
-
 const NAME = { name: readNonEmpty, namespace: readString };
 const readFunctionCall = objectOf({ call_id: readNonEmpty, ...NAME, arguments: readString }, [
   'call_id',
@@ -83,10 +53,7 @@ const readCustomCall = objectOf({ call_id: readNonEmpty, ...NAME, input: readStr
   'name',
   'input',
 ]);
-const readOutput = objectOf(
-  { call_id: readNonEmpty, output: described(textOr(IMAGE_PART), readContent) },
-  ['call_id', 'output'],
-);
+const readOutput = objectOf({ call_id: readNonEmpty, output: readContent }, ['call_id', 'output']);
 const readMoreTools = objectOf({ tools: readTools }, ['tools']);
 
 /** History that is kept elsewhere: without it, half a conversation would be answered. */
@@ -106,11 +73,11 @@ const typed = (schema: TSchema, ...types: readonly string[]): TSchema =>
 const MESSAGE_TYPE = { type: Type.Optional(Type.Unsafe({ enum: ['message', null] })) };
 const ITEM = Type.Union(
   [
-    Type.Object({ ...MESSAGE_TYPE, role: Type.Literal('user'), content: textOr(IMAGE_PART) }),
+    Type.Object({ ...MESSAGE_TYPE, role: Type.Literal('user'), content: readContent.schema }),
     Type.Object({
       ...MESSAGE_TYPE,
       role: Type.Unsafe({ enum: ['assistant', 'system', 'developer'] }),
-      content: textOr(),
+      content: TEXT_CONTENT,
     }),
     typed(readFunctionCall.schema, 'function_call'),
     typed(readCustomCall.schema, 'custom_tool_call'),
@@ -136,7 +103,7 @@ const readItems = listOf(described(ITEM, readItem), {});
 
 /** The `input` of a body: a text of the user, or items. */
 export const readInput = described(
-  Type.Union([TEXT, Type.Array(ITEM)]),
+  Type.Union([Type.String(), Type.Array(ITEM)]),
   (value, path): readonly Item[] => {
     if (typeof value === 'string') return [userItem(readContent(value, path))];
     if (!Array.isArray(value)) throw invalidRequest(path, 'must be a string or an array of items');
@@ -280,20 +247,6 @@ function resultItem({ call_id: toolCallId, output }: ReturnType<typeof readOutpu
     .join('\n');
   const images = output.filter((part) => part.kind === 'image');
   return { kind: 'result', turn: { role: 'tool', toolCallId, text, isError: false }, images };
-}
-
-function readContent(value: unknown, path: string): readonly ContentPart[] {
-  if (value === undefined) throw invalidRequest(path, 'is required');
-  if (typeof value !== 'string' && !Array.isArray(value)) {
-    throw invalidRequest(path, 'must be a string or an array of parts');
-  }
-  const parts = typeof value === 'string' ? [textPart(value)] : readParts(value, path);
-  checkMessageText(parts.map(partText), path);
-  return parts;
-}
-
-function partText(part: ContentPart): string {
-  return part.kind === 'text' ? part.text : '';
 }
 
 /**

@@ -25,13 +25,14 @@ export function encodeResponse(head: AnswerHead, answer: Answer, receipt: Receip
 
 /** The JSON text of an error. */
 export function encodeError(error: GatewayError, requestId: string): string {
-  return JSON.stringify({ error: { type: error.chatType, ...errorMembers(error, requestId) } });
+  return JSON.stringify({ error: errorMembers(error, requestId) });
 }
 
 /** What the envelope and the events of a failed stream say of an error. */
 export function errorMembers(error: GatewayError, requestId: string, receipt?: Receipt) {
   return {
     message: error.message,
+    type: error.chatType,
     code: error.code,
     request_id: requestId,
     ...(error.param === undefined ? {} : { param: paramOf(error.param) }),

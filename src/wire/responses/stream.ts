@@ -123,8 +123,10 @@ class ResponsesStreamEncoder implements StreamEncoder {
       error: members,
       ...(receipt === undefined ? {} : { usage: finalUsage(receipt) }),
     };
+    // Codex reads the first of the two alone, and takes the other for a broken connection.
     const failed = this.#frame('response.failed', membersOf({ response }));
-    return failed + this.#frame('error', membersOf({ param: null, ...members }));
+    const { type: _, ...rest } = { param: null, ...members };
+    return failed + this.#frame('error', membersOf(rest));
   }
 
   #text(text: string): string {

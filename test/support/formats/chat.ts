@@ -95,6 +95,8 @@ export const chatShape: Shape = {
       '[DONE]',
     ];
   },
+  failure: (data) => Object(data.at(-2)).error,
+  opening: { answer: 1, text: 1 },
   isBeat: (data) => {
     const [choice] = (data as { choices?: Fields[] }).choices ?? [];
     return choice?.['finish_reason'] === null && Bun.deepEquals(choice['delta'], {});

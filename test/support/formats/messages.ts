@@ -96,6 +96,8 @@ export const messagesShape: Shape = {
     },
     { type: 'message_stop' },
   ],
+  failure: (data) => Object(data.at(-1)).error,
+  opening: { answer: 1, text: 2 },
   isBeat: (data) => Bun.deepEquals(data, { type: 'ping' }),
 };
 

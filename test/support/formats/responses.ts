@@ -11,9 +11,9 @@ export const responsesShape: Shape = {
   everything: (model) =>
     JSON.stringify({
       model,
-      instructions: 'Be',
+      instructions: '',
       input: [
-        { role: 'developer', content: [{ type: 'input_text', text: 'brief.' }] },
+        { role: 'developer', content: [{ type: 'input_text', text: 'Be brief.' }] },
         {
           role: 'user',
           content: [
@@ -29,7 +29,11 @@ export const responsesShape: Shape = {
           content: null,
           encrypted_content: 'another service',
         },
-        { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Let me look.' }] },
+        {
+          type: 'message',
+          role: 'assistant',
+          content: [{ type: 'output_text', text: 'Let me look.' }],
+        },
         { type: 'function_call', call_id: 'call_1', name: 'get_weather', arguments: ARGUMENTS },
         { type: 'web_search_call', id: 'ws_1', status: 'completed' },
         { type: 'function_call_output', call_id: 'call_1', output: 'sunny' },
@@ -48,7 +52,7 @@ export const responsesShape: Shape = {
       reasoning: { effort: 'xhigh', summary: 'auto' },
       ...{ max_output_tokens: 8, temperature: 0.5, top_p: 1, background: false },
     }),
-  askedBesides: {},
+  askedBesides: { stop: undefined },
   ignored: {
     ...{ metadata: { a: 'b' }, store: true, include: ['reasoning.encrypted_content'], user: 'me' },
     ...{ service_tier: 'auto', truncation: 'auto', client_metadata: {}, no_such_field: [1] },
@@ -66,9 +70,12 @@ export const responsesShape: Shape = {
     const bill = { usage: { ...usageOf(said), ...streamedBill(fallback) } };
     const whole = { ...response(model, said), ...bill };
     const all = said.parts.flatMap((part, index) => began(part, index, said));
-    const ended = said.parts.flatMap((part, index) => (part.kind === 'call' ? over(part, index, said) : []));
+    const ended = said.parts.flatMap((part, index) =>
+      part.kind === 'call' ? over(part, index, said) : [],
+    );
     const last = said.parts.at(-1);
-    const close = last !== undefined && last.kind !== 'call' ? over(last, said.parts.length - 1, said) : [];
+    const close =
+      last !== undefined && last.kind !== 'call' ? over(last, said.parts.length - 1, said) : [];
     const events: Fields[] = [
       { type: 'response.created', response: opening },
       { type: 'response.in_progress', response: opening },
@@ -77,8 +84,10 @@ export const responsesShape: Shape = {
       ...close,
       { type: `response.${whole.status}`, response: whole },
     ];
-    return events.map((event, index) => ({ ...event, sequence_number: index }));
+    return events.map((event) => ({ ...event, sequence_number: expect.any(Number) }));
   },
+  failure: (data) => Object(data.at(-2)).response.error,
+  opening: { answer: 2, text: 4 },
   isBeat: (data) => {
     const { type, sequence_number: number } = data as Fields;
     return type === 'response.in_progress' && number !== 1;
@@ -172,7 +181,11 @@ function outputText(text: string): Fields {
 /** The events of one item; those of its end come once another kind begins. */
 function began(part: Part, index: number, said: Said): Fields[] {
   const at = { item_id: idOf(part, index), output_index: index };
-  const added = { type: 'response.output_item.added', output_index: index, item: itemOf(part, index, undefined) };
+  const added = {
+    type: 'response.output_item.added',
+    output_index: index,
+    item: itemOf(part, index, undefined),
+  };
   const isFollowed = index < said.parts.length - 1;
   const end = part.kind !== 'call' && isFollowed ? over(part, index, said) : [];
   const deltas = (type: string, more: Fields = {}): Fields[] =>
@@ -205,7 +218,11 @@ function began(part: Part, index: number, said: Said): Fields[] {
 function over(part: Part, index: number, said: Said): Fields[] {
   const at = { item_id: idOf(part, index), output_index: index };
   const text = wholeOf(part);
-  const done = { type: 'response.output_item.done', output_index: index, item: itemOf(part, index, said) };
+  const done = {
+    type: 'response.output_item.done',
+    output_index: index,
+    item: itemOf(part, index, said),
+  };
   switch (part.kind) {
     case 'reasoning':
       return [

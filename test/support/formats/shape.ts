@@ -1,4 +1,4 @@
-// The answers of the scripted upstream, and what a client of either format gets of them.
+// The answers of the scripted upstream, and what a client of any format gets of them.
 
 import { expect } from 'bun:test';
 
@@ -23,9 +23,9 @@ export type Said = {
 };
 
 export type Shape = {
-  /** The text of a request with every field that has an effect, and what both formats have. */
+  /** The text of a request with every field that has an effect, and what all formats have. */
   readonly everything: (model: string) => string;
-  /** What the upstream receives of it that the other format cannot say. */
+  /** What the upstream receives of it that not all formats can say. */
   readonly askedBesides: Fields;
   /** Fields without any effect, and nulls. */
   readonly ignored: Fields;
@@ -36,6 +36,10 @@ export type Shape = {
   readonly whole: (model: string, said: Said) => Fields;
   /** The data of every event. */
   readonly stream: (model: string, said: Said, more?: { fallback?: boolean }) => unknown[];
+  /** The error at the end of a stream that failed, by the data of its events. */
+  readonly failure: (data: readonly unknown[]) => unknown;
+  /** How many events begin a stream, and how many come before the first piece of text. */
+  readonly opening: { readonly answer: number; readonly text: number };
   /** Whether the data of an event is a heartbeat. */
   readonly isBeat: (data: unknown) => boolean;
 };
