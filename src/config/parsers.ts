@@ -9,6 +9,16 @@ import { type RedisTarget, readRedisUrl } from '../core/redis-url.ts';
 
 export type Parser<T> = (text: string) => { readonly value: T } | { readonly problem: string };
 
+/** A row of the settings. */
+export type Setting = {
+  readonly name: string;
+  /** Parsed like a configured value. Without it, an unset variable is `undefined`. */
+  readonly fallback?: string;
+  readonly parse: Parser<unknown>;
+  /** One line. */
+  readonly about: string;
+};
+
 export const accept: Parser<string> = (text) => ({ value: text });
 
 export function oneOf<const T extends string>(allowed: readonly T[]): Parser<T> {

@@ -3,7 +3,8 @@
 
 import type { Environment } from '../core/environment.ts';
 import { nearest } from '../core/nearest.ts';
-import { type Config, SETTINGS, type Setting, VARIABLES } from './settings.ts';
+import type { Setting } from './parsers.ts';
+import { type Config, SETTINGS, VARIABLES } from './settings.ts';
 
 /** All problems of the settings, one line each. */
 export class ConfigError extends Error {

@@ -1,17 +1,8 @@
 // Every setting, one row each. `Config`, the table in src/docs/operators/configuration.md and
 // `.env.example` are generated from these rows.
 
-import type { Parser } from './parsers.ts';
+import type { Parser, Setting } from './parsers.ts';
 import * as parsers from './parsers.ts';
-
-export type Setting = {
-  readonly name: string;
-  /** Parsed like a configured value. Without it, an unset variable is `undefined`. */
-  readonly fallback?: string;
-  readonly parse: Parser<unknown>;
-  /** One line. */
-  readonly about: string;
-};
 
 export const SETTINGS = {
   host: {

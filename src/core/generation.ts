@@ -1,5 +1,4 @@
-// Requests and answers in one vocabulary, independent of both wire formats. `wire/` translates
-// bytes to these types and back; all other code uses only these.
+// Requests and answers in one vocabulary, independent of wire formats. `wire/` translates bytes.
 
 import type { Estimate } from './usage-estimate.ts';
 
@@ -99,12 +98,9 @@ export type Tool = {
   readonly custom?: CustomTool;
   /** The caller's declaration of a tool that Anthropic defines, such as `bash_20250124`. */
   readonly typed?: JsonObject;
-  /** The caller's name, for a tool of a namespace: `name` has both parts. */
-  readonly inNamespace?: NamespacedName;
+  /** The caller's words for a tool of a namespace, which `name` joins. */
+  readonly inNamespace?: { readonly namespace: string; readonly name: string };
 };
-
-/** The name of a tool in Responses, whose tools may be grouped. */
-export type NamespacedName = { readonly namespace: string; readonly name: string };
 
 /**
  * A tool of OpenAI's formats whose input is text. The arguments of its calls are `{"input": "…"}`, in
