@@ -288,7 +288,7 @@ export const OUTCOMES = [
 ] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** The amount debited and the remaining balance, as both formats print them: decimal strings. */
+/** The amount debited and the remaining balance, as all formats print them: decimal strings. */
 export type Receipt = {
   readonly modelServed: string;
   readonly fallbackUsed: boolean;

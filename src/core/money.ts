@@ -87,7 +87,7 @@ export function readNumber(text: string, decimals: number) {
   return { value: sign === '-' ? -value : value, isExact: digits % unit === 0n };
 }
 
-/** An amount in service tokens, as both formats print it. */
+/** An amount in service tokens, as all formats print it. */
 export function formatTokens(amount: Micro): string {
   return formatDecimal(amount, MICRO_DECIMALS);
 }

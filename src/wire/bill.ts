@@ -1,4 +1,4 @@
-// The cost of a failed stream, for the error events of both formats.
+// The cost of a failed stream, for the error events of all formats.
 
 import type { Receipt } from '../core/generation.ts';
 

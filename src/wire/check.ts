@@ -1,5 +1,5 @@
 // Reads a request body field by field. A refusal names the first wrong field in the caller's order
-// and what is expected there, and never repeats the caller's value. Shared by both client formats.
+// and what is expected there, and never repeats the caller's value. Shared by all client formats.
 
 import { Kind, type SchemaOptions, type Static, type TSchema, Type } from '@sinclair/typebox';
 import { TypeCompiler } from '@sinclair/typebox/compiler';

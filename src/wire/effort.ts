@@ -1,4 +1,4 @@
-// The effort levels of both client formats, and the depth of thinking that each stands for.
+// The effort levels of all client formats, and the depth of thinking that each stands for.
 
 import type { Effort } from '../core/effort.ts';
 import type { Reasoning } from '../core/generation.ts';

@@ -1,4 +1,4 @@
-// The size limits of both client formats, for request parsers and the body reader.
+// The size limits of all client formats, for request parsers and the body reader.
 
 export const BODY_BYTES_MAX = 2_097_152;
 export const MESSAGES_MAX = 200;
