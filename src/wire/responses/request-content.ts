@@ -36,7 +36,7 @@ export const readContent = described(
     }
     const parts = typeof value === 'string' ? [textPart(value)] : readParts(value, path);
     checkMessageText(parts.map(partText), path);
-    return parts;
+    return parts.length === 0 ? [textPart('')] : parts;
   },
 );
 

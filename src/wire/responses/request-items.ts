@@ -130,8 +130,8 @@ export function itemTurns(items: readonly Item[]): readonly Turn[] {
   let answer: OpenAnswer | undefined;
 
   function close(): void {
-    // Thinking that nothing follows belongs to an answer that broke off.
-    if (answer !== undefined && answer.last !== 'thought') turns.push(turnOf(answer));
+    // Thinking alone belongs to an answer that broke off.
+    if (answer !== undefined && !isThoughtAlone(answer)) turns.push(turnOf(answer));
     answer = undefined;
     if (images.length > 0) turns.push({ role: 'user', parts: images });
     images = [];
@@ -174,6 +174,10 @@ function addTo(answer: OpenAnswer, item: Spoken): void {
   if (item.kind === 'call') answer.toolCalls.push(item.call);
   else if (item.kind === 'said') answer.text += item.text;
   else answer.reasoning += item.text;
+}
+
+function isThoughtAlone({ text, toolCalls }: OpenAnswer): boolean {
+  return text === '' && toolCalls.length === 0;
 }
 
 function turnOf({ reasoning, text, toolCalls }: OpenAnswer): Turn {

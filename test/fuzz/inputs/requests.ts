@@ -1,4 +1,4 @@
-// Requests of both client formats: valid ones, the same with mutations, and any bytes.
+// Requests of all client formats: valid ones, the same with mutations, and any bytes.
 
 import fc from 'fast-check';
 import { chatFormat } from '../../../src/wire/chat/format.ts';
@@ -10,6 +10,7 @@ import { jsonText } from './json-text.ts';
 import { messagesBody } from './messages-request.ts';
 import { mutated, valuesMutated } from './mutate.ts';
 import { recordedSection, toBytes } from './recordings.ts';
+import { responsesBody } from './responses-request.ts';
 import { type Member, render, type Tree } from './tree.ts';
 
 export type FormatName = ClientFormat['name'];
@@ -21,6 +22,7 @@ export const FORMATS = { chat: chatFormat, messages: messagesFormat, responses: 
 export const validRequest: fc.Arbitrary<Request> = fc.oneof(
   fc.record({ format: fc.constant('chat' as const), body: chatBody }),
   fc.record({ format: fc.constant('messages' as const), body: messagesBody }),
+  fc.record({ format: fc.constant('responses' as const), body: responsesBody }),
 );
 
 /** Members that no table of a format has; what they hold means nothing. */

@@ -147,7 +147,7 @@ function reversed(tree: Tree): Tree {
 export const PARSER_PROPERTIES = [
   property(
     'requests: any bytes are a refusal or a request of the contract',
-    fc.record({ format: fc.constantFrom('chat', 'messages'), bytes: requestBytes }),
+    fc.record({ format: fc.constantFrom('chat', 'messages', 'responses'), bytes: requestBytes }),
     checkBytes,
   ),
   property('requests: what clients send is read', validRequest, checkValid),

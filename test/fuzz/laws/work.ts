@@ -43,6 +43,21 @@ const PLACES: readonly (readonly [format: FormatName, body: string])[] = [
     'chat',
     '{"model":"m","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:@,x"}}]}]}',
   ],
+  ['responses', '{"model":"m","input":"@"}'],
+  ['responses', '{"model":"m",@"input":"x"}'],
+  ['responses', '{"model":"m","input":[@{"role":"user","content":"x"}]}'],
+  [
+    'responses',
+    '{"model":"m","input":[{"role":"user","content":[@{"type":"input_text","text":"x"}]}]}',
+  ],
+  [
+    'responses',
+    '{"model":"m","input":[{"type":"function_call","call_id":"a","name":"f","arguments":"@"},{"role":"user","content":"x"}]}',
+  ],
+  [
+    'responses',
+    '{"model":"m","input":"x","tools":[{"type":"function","name":"f","parameters":{@"x":1}}]}',
+  ],
   ['messages', '{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"@x"}]}'],
   [
     'messages',
@@ -85,6 +100,9 @@ const TEXT_UNITS = [
 ];
 
 const ITEM_UNITS = [
+  '{"type":"reasoning","summary":[{"type":"summary_text","text":"x"}]},',
+  '{"type":"function_call","call_id":"a~","name":"f","arguments":"{}"},',
+  '{"type":"function_call_output","call_id":"a#","output":"x"},',
   '{"type":"text","text":"x"},',
   '{"type":"text","text":""},',
   '{"type":"text","text":"x-anthropic-billing-header: y"},',
@@ -155,7 +173,7 @@ function checkStreamWork({ profile, before, unit, readBytes }: UpstreamStream): 
 }
 
 const answerStream = fc.record({
-  format: fc.constantFrom('chat' as const, 'messages' as const),
+  format: fc.constantFrom('chat' as const, 'messages' as const, 'responses' as const),
   events: answerSequence,
   /** The events that come again and again. */
   from: fc.nat({ max: 12 }),

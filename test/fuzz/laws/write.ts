@@ -121,13 +121,16 @@ function checkNothingLost({ request: { format, body }, profile: choice, call }: 
 /** Where a conversation is cut before an answer, the first part is written as it is in the whole. */
 function checkPrefix({ request: { format, body }, profile: choice, call, signed }: Asked): void {
   const profile = profileOf(choice);
-  const turns = listAt(body, 'messages');
+  const key = format === 'responses' ? 'input' : 'messages';
+  const turns = listAt(body, key);
   // The model then gets an instruction to continue, which may change more than the last turn.
   if (parseValid({ format, body }).turns.at(-1)?.role === 'assistant') return;
   for (let length = 1; length < turns.length; length += 1) {
     if (roleOf(turns[length]) !== 'assistant') continue;
-    const first = tryParse({ format, body: withList(body, turns.slice(0, length)) });
-    const answered = tryParse({ format, body: withList(body, turns.slice(0, length + 1)) });
+    // There, what an assistant calls and says in a row is one turn.
+    if (format === 'responses' && roleOf(turns[length - 1]) !== 'user') continue;
+    const first = tryParse({ format, body: withList(body, key, turns.slice(0, length)) });
+    const answered = tryParse({ format, body: withList(body, key, turns.slice(0, length + 1)) });
     if (first === undefined || !isAnswer(answered?.turns.at(-1))) continue;
     const whole = write(withSigned(parseValid({ format, body }), signed), call, profile);
     const part = write(withSigned(first, signed), call, profile);
@@ -165,6 +168,12 @@ function isAnswer(turn: Turn | undefined): boolean {
 /** What an upstream is sent is a request of its format: another gateway would send the same. */
 function checkReadBack({ request: given, call, signed }: Asked, dialect: FormatName): void {
   const profile = DEFAULT_PROFILE[dialect];
+  const { json, turns } = parseValid(given);
+  // An instruction is written among the turns, and reads as the beginning of the system prompt. Items
+  // of several answers in a row read as those of one, and an empty answer at the end is not written.
+  const follows = (turn: Turn, at: number): boolean =>
+    turn.role === 'assistant' && (turns[at + 1]?.role ?? turn.role) === turn.role;
+  if (dialect === 'responses' && (json || turns.some(follows))) return;
   const first = write(withSigned(parseValid(given), signed), { ...call, upstream: '-' }, profile);
   if (first === undefined) return;
   const read = FORMATS[dialect].parse(parseBody(toBytes(first.text)));
@@ -213,12 +222,10 @@ function listAt(tree: Tree, key: string): readonly Tree[] {
   return value !== undefined && 'list' in value ? value.list : [];
 }
 
-function withList(tree: Tree, list: readonly Tree[]): Tree {
+function withList(tree: Tree, name: string, list: readonly Tree[]): Tree {
   assert.ok('members' in tree);
   return {
-    members: tree.members.map(
-      ([key, value]) => [key, key === 'messages' ? { list } : value] as const,
-    ),
+    members: tree.members.map(([key, value]) => [key, key === name ? { list } : value] as const),
   };
 }
 
@@ -234,6 +241,9 @@ export const WRITER_PROPERTIES = [
   }),
   property('upstream: a Messages request reads as what was written', asked, (input) => {
     checkReadBack(input, 'messages');
+  }),
+  property('upstream: a Responses request reads as what was written', asked, (input) => {
+    checkReadBack(input, 'responses');
   }),
   property('upstream: no text of a request is lost or doubled', asked, checkNothingLost),
   property('upstream: what was written stays when turns are appended', asked, checkPrefix),

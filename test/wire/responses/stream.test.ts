@@ -72,6 +72,25 @@ function said({ output, status, incomplete_details: details, usage }: OpenAiResp
   };
 }
 
+/** The pieces of each item make what its end says, and the last event repeats the items. */
+function checkItems(text: string): void {
+  const events = parseEvents(text).map(({ json }) => Object(json));
+  const of = (name: string) => events.filter(({ type }) => String(type).endsWith(name));
+  const items = of('output_item.done');
+  const whole = events.at(-1)?.response.output;
+  expect(items.toSorted((a, b) => a.output_index - b.output_index).map(({ item }) => item)).toEqual(
+    whole,
+  );
+  expect(of('output_item.added').map(({ item }) => item.id)).toEqual(
+    whole.map(({ id }: { id: string }) => id),
+  );
+  for (const { output_index: index, item } of items) {
+    const pieces = of('.delta').filter((event) => event.output_index === index);
+    const said = item.arguments ?? item.input ?? (item.summary ?? item.content)[0]?.text ?? '';
+    expect(pieces.map(({ delta }) => delta).join('')).toBe(said);
+  }
+}
+
 test('accumulates to what the whole answer says', async () => {
   await fc.assert(
     fc.asyncProperty(exchange, async (input) => {
@@ -82,6 +101,7 @@ test('accumulates to what the whole answer says', async () => {
       const whole = JSON.parse(responsesFormat.response(head, fold.answer(), receipt));
       const text = streamed(head, input);
       expect(said(await accumulated(text))).toEqual(said(whole));
+      checkItems(text);
       const numbers = parseEvents(text).map(({ json }) => Object(json).sequence_number);
       expect(numbers).toEqual(numbers.map((_, index) => index));
     }),
