@@ -20,10 +20,6 @@ export type HistoryOptions = {
   readonly requests: number;
   readonly accounts: number;
   readonly days: number;
-  /** Of the account with half of the requests; 8 where it is absent. The others have 8. */
-  readonly keys?: number;
-  /** Of all accounts; 300 where it is absent. */
-  readonly endUsers?: number;
   /** When the last request ends. */
   readonly nowMs: number;
 };
@@ -31,16 +27,12 @@ export type HistoryOptions = {
 /** The account that made half of all requests. */
 export const HEAVY = 'acct_heavy';
 
-/** Its first key; the others have no text. */
-export const HEAVY_KEY = `sk-${'h'.repeat(48)}`;
-
 export const accountName = (index: number): string => (index === 0 ? HEAVY : `acct_bench${index}`);
 
 const MODELS = ['swift-1', 'deep-1', 'swift-0', 'vision-1', 'mini-1'];
 const KEYS = 8;
 const END_USERS = 300;
 
-type Numbers = { readonly accounts: number; readonly keys: number; readonly endUsers: number };
 /** For half of sixty million requests at some 600 service tokens each; 200 such accounts fit 64 bits together. */
 const CREDIT = micro(4n * 10n ** 16n);
 const DAY_MS = 86_400_000;
@@ -100,8 +92,7 @@ export async function writePast(
 export async function writeHistory(database: Database, options: HistoryOptions): Promise<void> {
   const { requests, days, nowMs } = options;
   const startMs = nowMs - days * DAY_MS;
-  const numbers = { keys: KEYS, endUsers: END_USERS, ...options };
-  await addAccounts(database, numbers, startMs);
+  await addAccounts(database, options.accounts, startMs);
   const write = createWriter(database);
   const random = createRandom(1);
   const bytes = (length: number) => Uint8Array.from({ length }, () => random(248));
@@ -122,7 +113,7 @@ export async function writeHistory(database: Database, options: HistoryOptions):
   for (let done = 0; done < requests; done += BATCH) {
     const batch = Array.from({ length: Math.min(BATCH, requests - done) }, (_, index) => {
       const at = Math.floor(startMs + (done + index) * stepMs);
-      return requestOf(createRequestId(at, bytes), at, numbers, random);
+      return requestOf(createRequestId(at, bytes), at, options.accounts, random);
     });
     const answers = await write(batch.flat());
     const failed = answers.find(({ ok }) => !ok);
@@ -131,11 +122,7 @@ export async function writeHistory(database: Database, options: HistoryOptions):
   }
 }
 
-async function addAccounts(
-  database: Database,
-  { accounts: count, keys }: Numbers,
-  atMs: number,
-): Promise<void> {
+async function addAccounts(database: Database, count: number, atMs: number): Promise<void> {
   const { openBalance } = createBooks(database);
   await database.transaction(async (tx) => {
     for (let index = 0; index < count; index += 1) {
@@ -146,9 +133,8 @@ async function addAccounts(
         .values({ id, email: `${id}@example.org`, ...facts, emailVerified: true, createdAt: atMs })
         .run();
       await openBalance(tx, id);
-      for (let key = 0; key < (index === 0 ? keys : KEYS); key += 1) {
-        const text = id === HEAVY && key === 0 ? HEAVY_KEY : `${id} ${key}`;
-        const digest = new Bun.CryptoHasher('sha256').update(text).digest('hex');
+      for (let key = 0; key < KEYS; key += 1) {
+        const digest = new Bun.CryptoHasher('sha256').update(`${id} ${key}`).digest('hex');
         const masked = 'sk-benc…mark';
         await tx
           .insert(apiKeys)
@@ -163,7 +149,7 @@ async function addAccounts(
 function requestOf(
   requestId: string,
   startedAt: number,
-  { accounts: accountCount, keys, endUsers }: Numbers,
+  accountCount: number,
   random: (below: number) => number,
 ): readonly LedgerRequest[] {
   const accountId = accountName(random(2) === 0 ? 0 : 1 + random(accountCount - 1));
@@ -203,12 +189,12 @@ function requestOf(
         ...{
           requestId,
           accountId,
-          keyId: `key_${accountId}_${random(accountId === HEAVY ? keys : KEYS)}`,
+          keyId: `key_${accountId}_${random(KEYS)}`,
           model,
           price,
         },
         ...{ format: random(3) === 0 ? 'messages' : 'chat', stream: random(4) > 0 },
-        endUser: `user-${random(endUsers)}`,
+        endUser: `user-${random(END_USERS)}`,
         ...{
           amount: add(cost, cost),
           promptTokens: tokenCount(inputTokens),

@@ -26,8 +26,6 @@ export type RigOptions = {
   readonly seconds: number;
   /** In a database with a past. */
   readonly requests: number;
-  /** Of the live feeds in the row `browser`. */
-  readonly minutes?: number;
 };
 
 export type Rig = Awaited<ReturnType<typeof openRig>>;

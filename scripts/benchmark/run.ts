@@ -9,14 +9,12 @@
 //   --beside PATH                        measures another executable in the same rounds
 //   --rounds 5 --seconds 2
 //   --requests 1000000                   in a database with a past
-//   --minutes 60                         of the live feeds, in the row browser
 
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { BenchRow, Finding } from './compare.ts';
 import { type Build, openRig } from './rig.ts';
 import { backupRow } from './rows/backup.ts';
-import { browserRow } from './rows/browser.ts';
 import { bytesRow } from './rows/bytes.ts';
 import { depthRow } from './rows/depth.ts';
 import { failingRow } from './rows/failing.ts';
@@ -33,7 +31,7 @@ import { printTable } from './table.ts';
 
 const ROWS: readonly BenchRow[] = [
   ...[wholeRow, depthRow, streamsRow, latencyRow, bytesRow, memoryRow, largeRow],
-  ...[postgresRow, failingRow, revocationRow, pastRow, retentionRow, browserRow, backupRow],
+  ...[postgresRow, failingRow, revocationRow, pastRow, retentionRow, backupRow],
 ];
 
 async function main(): Promise<void> {
@@ -44,7 +42,6 @@ async function main(): Promise<void> {
       seconds: { type: 'string' },
       beside: { type: 'string' },
       requests: { type: 'string', default: '1000000' },
-      minutes: { type: 'string', default: '10' },
     },
   });
   const quick = names.includes('quick');
@@ -61,7 +58,6 @@ async function main(): Promise<void> {
     rounds: Number(flags.rounds ?? (quick ? 3 : 5)),
     seconds: Number(flags.seconds ?? (quick ? 1 : 2)),
     requests: Number(flags.requests),
-    minutes: Number(flags.minutes),
   });
   const findings: Finding[] = [];
   for (const row of rows) findings.push(...(await row.run(rig)));
