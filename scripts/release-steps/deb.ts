@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { dirname, join, resolve } from 'node:path';
 import { ar, bytesOf, type Entry, gzip, tarGz } from './tar.ts';
 
-const packaging = resolve(import.meta.dir, '../packaging');
+const packaging = resolve(import.meta.dir, 'packaging');
 const root = resolve(import.meta.dir, '../..');
 
 const MAINTAINER = 'Tollgate maintainers <maintainers@tollgate.example>';

@@ -3,7 +3,7 @@
 
 import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import * as library from '../container/packages.json';
+import * as library from './container/packages.json';
 
 const root = resolve(import.meta.dir, '../..');
 const OWN_TEXTS = join(import.meta.dir, 'licences');

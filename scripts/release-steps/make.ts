@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { version } from '../../package.json';
-import { baseFiles } from '../container/base.ts';
-import { image } from '../container/image.ts';
 import { buildExecutable, shortCommit } from '../executable.ts';
+import { baseFiles } from './container/base.ts';
+import { image } from './container/image.ts';
 import { deb, monitoringFiles } from './deb.ts';
 import { inventory, licencesText } from './inventory.ts';
 import { sbom } from './sbom.ts';
@@ -109,7 +109,7 @@ async function cluster(seconds: number): Promise<Uint8Array> {
     ['compose.yaml', 'haproxy.cfg', 'env.example', 'catalog.toml'].map(async (name) => ({
       path: `${base}/${name}`,
       mode: 0o644,
-      content: await Bun.file(join(root, 'scripts/container/cluster', name)).text(),
+      content: await Bun.file(join(root, 'scripts/release-steps/container/cluster', name)).text(),
     })),
   );
   return tarGz([{ path: base, mode: 0o755 }, ...files], seconds);

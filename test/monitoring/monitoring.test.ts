@@ -14,7 +14,7 @@ import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 setDefaultTimeout(60_000);
 
-const FILES = resolve(import.meta.dir, '../../scripts/packaging/monitoring');
+const FILES = resolve(import.meta.dir, '../../scripts/release-steps/packaging/monitoring');
 const RULES = join(FILES, 'prometheus-rules.yml');
 const CASES = join(import.meta.dir, 'prometheus-rules.test.yml');
 

@@ -6,8 +6,8 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import Ajv from 'ajv';
-import { image } from '../../scripts/container/image.ts';
 import { verifySignature } from '../../scripts/release-steps/checks/mach-o.ts';
+import { image } from '../../scripts/release-steps/container/image.ts';
 import { deb } from '../../scripts/release-steps/deb.ts';
 import { inventory, licencesText } from '../../scripts/release-steps/inventory.ts';
 import { sbom } from '../../scripts/release-steps/sbom.ts';
@@ -89,7 +89,7 @@ describe('the Debian package', () => {
           'utf8',
         );
         expect(shipped).toBe(
-          readFileSync(join(root, 'scripts/packaging/monitoring', name), 'utf8'),
+          readFileSync(join(root, 'scripts/release-steps/packaging/monitoring', name), 'utf8'),
         );
       }
     },
@@ -121,13 +121,16 @@ describe('the Debian package', () => {
   });
 
   test.skipIf(Bun.which('systemd-analyze') === null)('has a hardened unit', async () => {
-    const unit = join(root, 'scripts/packaging/tollgate.service');
+    const unit = join(root, 'scripts/release-steps/packaging/tollgate.service');
     const said = await runTool(['systemd-analyze', 'security', '--offline=true', unit]);
     expect(Number(/Overall exposure level .*: ([\d.]+)/.exec(said)?.[1])).toBeLessThan(2);
   });
 
   test('stops the service later than the program stops by itself', () => {
-    const unit = readFileSync(join(root, 'scripts/packaging/tollgate.service'), 'utf8');
+    const unit = readFileSync(
+      join(root, 'scripts/release-steps/packaging/tollgate.service'),
+      'utf8',
+    );
     const seconds = Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1]);
     const drain = Number(SETTINGS.drainMs.fallback) + Number(SETTINGS.drainDelayMs.fallback);
     expect(seconds).toBeGreaterThan(drain + 5);
@@ -238,7 +241,7 @@ function machO(): Uint8Array {
 }
 
 describe('the cluster', () => {
-  const cluster = join(root, 'scripts/container/cluster');
+  const cluster = join(root, 'scripts/release-steps/container/cluster');
   const compose = Bun.YAML.parse(readFileSync(join(cluster, 'compose.yaml'), 'utf8')) as {
     services: Record<
       string,

@@ -7,7 +7,7 @@ import { freePort } from '../../../test/support/listen.ts';
 import { runTool } from '../tool.ts';
 import { buy, type Check, inFolder, missing, type Release } from './kind.ts';
 
-const packaging = resolve(import.meta.dir, '../../packaging');
+const packaging = resolve(import.meta.dir, '../packaging');
 
 /** Of 10; above it, systemd no longer calls a service OK. */
 const EXPOSURE_MAX = 2;

@@ -3,7 +3,7 @@
 // architectures is read by some of them only.
 
 import { createHash } from 'node:crypto';
-import { bytesOf, type Entry, gzip, tar } from '../release-steps/tar.ts';
+import { bytesOf, type Entry, gzip, tar } from '../tar.ts';
 import { type Architecture, USER } from './base.ts';
 
 type ImageOptions = {

@@ -5,8 +5,8 @@ import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Entry } from '../release-steps/tar.ts';
-import { runTool } from '../release-steps/tool.ts';
+import type { Entry } from '../tar.ts';
+import { runTool } from '../tool.ts';
 import { name, sha256, version } from './packages.json';
 
 export type Architecture = 'amd64' | 'arm64';
@@ -92,7 +92,7 @@ async function fetchLibrary(architecture: Architecture, cache: string): Promise<
     const digest = await digestOf(join(download, file));
     if (digest !== sha256[architecture]) {
       throw new Error(
-        `${name} ${version} of ${architecture} has the digest ${digest}; scripts/container/packages.json pins ${sha256[architecture]}.`,
+        `${name} ${version} of ${architecture} has the digest ${digest}; scripts/release-steps/container/packages.json pins ${sha256[architecture]}.`,
       );
     }
     await mkdir(cache, { recursive: true });

@@ -5,10 +5,10 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { checkRelease } from './release-steps/check.ts';
-import { runTool } from './release-steps/tool.ts';
+import { checkRelease } from './check.ts';
+import { runTool } from './tool.ts';
 
-const root = resolve(import.meta.dir, '..');
+const root = resolve(import.meta.dir, '../..');
 const cache = join(root, '.tools/release');
 
 const { values: options, positionals } = parseArgs({
