@@ -11,16 +11,14 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { openDatabase } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { temporaryDirectory } from '../support/database.ts';
-import { startGateway } from '../support/gateway.ts';
+import { gatewayCommand, startGateway } from '../support/gateway.ts';
 import { newPostgresUrl } from '../support/postgres-database.ts';
 import { describeWithServices } from '../support/services.ts';
 import { createTollgate } from './tollgate.ts';
-
-const MAIN = resolve(import.meta.dir, '../../src/main.ts');
 
 const directory = temporaryDirectory();
 const source = createTollgate(directory);
@@ -93,7 +91,7 @@ test('memory does not grow with the database', async () => {
  * the end would be that of this process, of which the command's began as a copy.
  */
 async function memoryOf(command: string, url: string): Promise<number> {
-  const child = Bun.spawn([process.execPath, MAIN, command, 'large.export.db'], {
+  const child = Bun.spawn([...gatewayCommand(), command, 'large.export.db'], {
     cwd: directory,
     env: { DATABASE_URL: url },
     stdio: ['ignore', 'ignore', 'inherit'],

@@ -2,8 +2,8 @@
 // audit trail.
 
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { resolve } from 'node:path';
 import { temporaryDirectory } from '../support/database.ts';
+import { gatewayCommand } from '../support/gateway.ts';
 import { createTollgate } from './tollgate.ts';
 
 // A child process a command takes its time on a machine that is busy with other things.
@@ -103,8 +103,8 @@ test('the trail is read by account, actor, action and subject', async () => {
 });
 
 test('a reader that closes the pipe early is no failure', async () => {
-  const main = resolve(import.meta.dir, '../../src/main.ts');
-  const command = `"${process.execPath}" "${main}" account list --json; echo "ended with $?" >&2`;
+  const program = gatewayCommand().map((part) => `"${part}"`);
+  const command = `${program.join(' ')} account list --json; echo "ended with $?" >&2`;
   const child = Bun.spawn(['sh', '-c', `{ ${command}; } | true`], {
     cwd: temporaryDirectory(),
     env: { PATH: process.env['PATH'] ?? '', PORT: '0' },

@@ -1,6 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import { temporaryDirectory } from '../support/database.ts';
+import { gatewayCommand } from '../support/gateway.ts';
 import { runProgram } from '../support/program.ts';
 import { createTollgate } from './tollgate.ts';
 
@@ -39,10 +40,9 @@ describe('operator', () => {
 
   test('takes a password from standard input alone', async () => {
     const url = `sqlite:${join(directory, 'piped.db')}`;
-    const main = join(import.meta.dir, '../../src/main.ts');
     const create = async (password: string) => {
       const { stdout, stderr } = await runProgram(
-        [process.execPath, main, 'operator', 'create', EMAIL, '--password-stdin'],
+        [...gatewayCommand(), 'operator', 'create', EMAIL, '--password-stdin'],
         { cwd: directory, env: { DATABASE_URL: url }, stdin: new Blob([password]) },
       );
       return `${stdout}${stderr}`.trim();

@@ -21,7 +21,8 @@ import { addRestoreCommand } from '../../src/cli/restore.ts';
 import { messageOf } from '../../src/core/message-of.ts';
 import { ownDatabase } from '../../src/store/owner.ts';
 import { temporaryDirectory } from '../support/database.ts';
-import { createTollgate, MAIN } from './tollgate.ts';
+import { gatewayCommand } from '../support/gateway.ts';
+import { createTollgate } from './tollgate.ts';
 
 setDefaultTimeout(60_000);
 
@@ -163,7 +164,7 @@ test('refuses where a command books after the comparison, whose credit would be 
   let booked: string | undefined;
   /** First read between the comparison and the replacement. */
   const clock = (): number => {
-    booked ??= Bun.spawnSync([process.execPath, MAIN, 'account', 'credit', ann, '7'], {
+    booked ??= Bun.spawnSync([...gatewayCommand(), 'account', 'credit', ann, '7'], {
       ...{ cwd: directory, env: {} },
     }).stdout.toString();
     return context.clock();
@@ -307,9 +308,8 @@ test('a backup that is killed leaves no file with its name', async () => {
   }
   connection.close();
   const partial = join(directory, 'copy.db.partial');
-  const main = join(import.meta.dir, '../../src/main.ts');
   const preload = join(import.meta.dir, '../support/never-linked.ts');
-  const child = Bun.spawn([process.execPath, '--preload', preload, main, 'backup', 'copy.db'], {
+  const child = Bun.spawn([...gatewayCommand(preload), 'backup', 'copy.db'], {
     cwd: directory,
     env: {},
     stdio: ['ignore', 'ignore', 'ignore'],

@@ -1,9 +1,7 @@
 // Runs the command line as a child process in a directory of its own, as an operator would.
 
-import { resolve } from 'node:path';
+import { gatewayCommand } from '../support/gateway.ts';
 import { runProgram } from '../support/program.ts';
-
-export const MAIN = resolve(import.meta.dir, '../../src/main.ts');
 
 export type Run = {
   readonly exitCode: number;
@@ -28,10 +26,9 @@ export function createTollgate(
   environment: Readonly<Record<string, string>> = {},
 ): Tollgate {
   async function feed(stdin: string, ...args: string[]): Promise<Run> {
-    const command = [process.execPath, MAIN, ...args];
     const env = { PORT: '0', ...environment };
     const options = { cwd: directory, env, stdin: new Blob([stdin]) };
-    const { code: exitCode, ...said } = await runProgram(command, options);
+    const { code: exitCode, ...said } = await runProgram([...gatewayCommand(), ...args], options);
     return { exitCode, ...said };
   }
   const run = (...args: string[]): Promise<Run> => feed('', ...args);
