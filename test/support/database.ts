@@ -3,7 +3,7 @@
 
 import { Database as Connection } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, spyOn, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
@@ -51,17 +51,33 @@ export function temporaryDirectory(): string {
 }
 
 /**
- * A new migrated database in `directory`; the caller closes it. One of PostgreSQL's has no
- * `connection`: a test that needs one is about SQLite, and `sqliteTest` says so.
+ * A new migrated database in `directory`, or the one of this name; the caller closes it. One of
+ * PostgreSQL's has no `connection`: a test that needs one is about SQLite, and `sqliteTest` says so.
  */
 export async function newDatabase(
   directory: string,
   name: string = crypto.randomUUID(),
 ): Promise<SqliteDatabase> {
   if (dialect === 'postgres') return newPostgresDatabase();
-  const database = openDatabase({ url: `sqlite:${join(directory, `${name}.db`)}`, sync: 'normal' });
+  const path = join(directory, `${name}.db`);
+  if (!existsSync(path)) {
+    migrated ??= migratedFile(directory);
+    await Bun.write(path, await migrated, { mode: 0o600 });
+  }
+  return openDatabase({ url: `sqlite:${path}`, sync: 'normal' });
+}
+
+/** The bytes of a migrated database, of which the others are copies: migrating takes 15 ms. */
+let migrated: Promise<Uint8Array> | undefined;
+
+async function migratedFile(directory: string): Promise<Uint8Array> {
+  const path = join(directory, 'migrated.db');
+  const database = openDatabase({ url: `sqlite:${path}`, sync: 'normal' });
   await migrate(database);
-  return database;
+  await database.close();
+  const bytes = readFileSync(path);
+  rmSync(path);
+  return bytes;
 }
 
 /** A second connection to a database of `newDatabase`, as another process has it. */
