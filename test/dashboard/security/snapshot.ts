@@ -9,6 +9,9 @@ const SEEN = /^(last_used_at|last_used_address|last_seen_at|seen_at|updated_at)$
 /** What servers write about themselves, every second, independent of requests. */
 const SIGNS_OF_LIFE = ['leases', 'nodes'];
 
+/** The note of the audit, which a server writes every minute. */
+const AUDIT_MARK = 'audit_mark';
+
 export type Snapshot = Readonly<Record<string, readonly string[]>>;
 
 /**
@@ -64,6 +67,7 @@ function rowsOf(database: Connection, table: string): string[] {
   return database
     .query<Record<string, unknown>, []>(`SELECT * FROM "${table}"`)
     .all()
+    .filter(({ name }) => name !== AUDIT_MARK)
     .map((row) =>
       JSON.stringify(
         Object.entries(row)
