@@ -7,8 +7,8 @@ import { codeOf, type RankedRefusal, REFUSAL_ORDER } from '../../src/core/admit.
 import { ERRORS, type ErrorCode } from '../../src/core/error.ts';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
 import {
-  FORMATS,
-  type Format,
+  EVERY_FORMAT,
+  type EveryFormat,
   generate,
   openStream,
   PATHS,
@@ -171,7 +171,7 @@ async function createAccount(traits: readonly Trait[]): Promise<TestAccount> {
 /** The code with which a request is refused to which everything in the set applies. */
 async function refusedWith(
   account: TestAccount,
-  format: Format,
+  format: EveryFormat,
   set: readonly RankedRefusal[],
 ): Promise<unknown> {
   const has = (code: RankedRefusal) => set.includes(code);
@@ -203,7 +203,7 @@ async function expectFirst(set: readonly RankedRefusal[]): Promise<void> {
   const account =
     first === 'rate_limit_exceeded' ? await createAccount(traits) : accounts.get(traits.join());
   if (account === undefined) throw new Error('no account has these traits');
-  for (const format of FORMATS) {
+  for (const format of EVERY_FORMAT) {
     expect({ format, set, code: await refusedWith(account, format, set) }).toEqual({
       format,
       set,

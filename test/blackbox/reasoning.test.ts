@@ -7,7 +7,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { play, REASONING, sendText, sendWhole } from '../support/behaviours.ts';
 import { catalogFor } from '../support/catalog.ts';
-import { type Format, generate, generateStream, post } from '../support/client.ts';
+import {
+  EVERY_FORMAT,
+  type EveryFormat,
+  generate,
+  generateStream,
+  post,
+} from '../support/client.ts';
 import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { USAGE } from '../support/render.ts';
 import { type Exchange, startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
@@ -71,6 +77,7 @@ const TOOL = { name: 'get_weather', parameters: { type: 'object' } };
 const TOOLS = {
   chat: [{ type: 'function', function: TOOL }],
   messages: [{ name: TOOL.name, input_schema: TOOL.parameters }],
+  responses: [{ type: 'function', ...TOOL }],
 };
 
 type History = {
@@ -85,7 +92,7 @@ type History = {
 };
 
 /** The conversation up to the tool's result, as a client of the format sends it. */
-function history(format: Format, { words, id = 'call_1', ...more }: History): Fields[] {
+function history(format: EveryFormat, { words, id = 'call_1', ...more }: History): Fields[] {
   const { input = '{ "city" : "Paris" }', thinking = [], reasoning } = more;
   const asked = { role: 'user', content: words };
   if (format === 'messages') {
@@ -95,6 +102,15 @@ function history(format: Format, { words, id = 'call_1', ...more }: History): Fi
       asked,
       { role: 'assistant', content: [...thinking, call] },
       { role: 'user', content: [result] },
+    ];
+  }
+  if (format === 'responses') {
+    const summary = reasoning === undefined ? [] : [{ type: 'summary_text', text: reasoning }];
+    return [
+      asked,
+      { type: 'reasoning', id: 'rs_1', summary, encrypted_content: 'tg1.dG9sbGdhdGU=' },
+      { type: 'function_call', call_id: id, name: TOOL.name, arguments: input },
+      { type: 'function_call_output', call_id: id, output: 'Rain.' },
     ];
   }
   const call = { id, type: 'function', function: { name: TOOL.name, arguments: input } };
@@ -107,7 +123,7 @@ function history(format: Format, { words, id = 'call_1', ...more }: History): Fi
 
 type Ask = {
   readonly caller?: TestAccount;
-  readonly format?: Format;
+  readonly format?: EveryFormat;
   readonly model?: string;
   readonly stream?: boolean;
   readonly more?: Fields;
@@ -144,6 +160,8 @@ describe('a client that lost the thinking of a tool turn', () => {
     ['chat', true],
     ['messages', false],
     ['messages', true],
+    ['responses', false],
+    ['responses', true],
   ] as const)('case 41, 128: %s, streamed: %p', async (format, stream) => {
     const words = `${format} ${stream}`;
     await first(words, { format, stream });
@@ -198,7 +216,7 @@ describe('nothing is put back', () => {
 });
 
 describe('a Messages upstream', () => {
-  test.each(['chat', 'messages'] as const)(
+  test.each(EVERY_FORMAT)(
     'case 162: gets back what it signed, to the letter, and no other gets it (%s)',
     async (format) => {
       const words = `Signed ${format}`;
@@ -316,7 +334,8 @@ describe('from one start to the next', () => {
 /** Thinks, signs it, and calls a tool; the id of the call ends with the format of the question. */
 function sendSigned(exchange: Exchange): void {
   const asked = JSON.stringify(exchange.request.body['messages']);
-  const id = `toolu_01A09q90qw90lq917835lq9${asked.includes('Signed chat') ? 'chat' : 'messages'}`;
+  const format = EVERY_FORMAT.find((each) => asked.includes(`Signed ${each}`)) ?? 'messages';
+  const id = `toolu_01A09q90qw90lq917835lq9${format}`;
   const call = { type: 'tool_use', id, name: TOOL.name, input: { city: 'Paris' } };
   const usage = { input_tokens: 10, output_tokens: 5 };
   const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', usage };

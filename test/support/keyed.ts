@@ -1,6 +1,6 @@
 // Requests with an `Idempotency-Key`, their answers as they came, and what an account has spent.
 
-import { type Caller, type Format, get, PATHS, post, requestBody } from './client.ts';
+import { type Caller, type EveryFormat, get, PATHS, post, requestBody } from './client.ts';
 
 export type KeyedAnswer = {
   readonly status: number;
@@ -9,7 +9,7 @@ export type KeyedAnswer = {
 };
 
 export type KeyedRequest = {
-  readonly format?: Format;
+  readonly format?: EveryFormat;
   readonly stream?: boolean;
   readonly more?: Readonly<Record<string, unknown>>;
   readonly signal?: AbortSignal;
