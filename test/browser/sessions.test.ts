@@ -122,7 +122,7 @@ describeInBrowser('sessions', ({ visit }) => {
     await expectText(page, 'mine');
     const isDisabled = (name: string) => page.getByRole('button', { name }).first().isDisabled();
     expect(await isDisabled('New key')).toBe(true);
-    const offered = page.locator('tbody').getByRole('button', { name: /^(Rename|Rotate) the key/ });
+    const offered = page.locator('tbody').getByRole('button', { name: /^(Edit|Rotate) the key/ });
     for (const button of await offered.all()) expect(await button.isDisabled()).toBe(true);
     await page.goto(url('/ledger'));
     await expectText(page, 'You can redeem codes once the account is active again.');

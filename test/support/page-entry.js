@@ -1,7 +1,6 @@
 // The parts of the pages that tests mount, with Preact, as one script. `EXPORTS` gets them.
 
 import { h, render } from 'preact';
-import * as keyColumns from '../../src/dashboard/web/customer/keys/columns.tsx';
 import * as keyFilters from '../../src/dashboard/web/customer/keys/filters.tsx';
 import * as revokeSeveral from '../../src/dashboard/web/customer/keys/revoke-several.tsx';
 import * as composer from '../../src/dashboard/web/customer/playground/composer.tsx';
@@ -25,7 +24,7 @@ import { Toasts } from '../../src/dashboard/web/ui/toast.tsx';
 EXPORTS({
   ...{ h, render, Toasts },
   ...{ CopyButton, SentField, lastMonths, useLatest, useList, useResource, weekdays },
-  ...{ ...keyActions, ...keyColumns, ...keyFilters, ...revokeSeveral, ...composer, ...tools },
+  ...{ ...keyActions, ...keyFilters, ...revokeSeveral, ...composer, ...tools },
   ...{ CustomerRequestsPage, OperatorRequestsPage, AlertsPage, ApprovalsPage, AccountTabs },
   ...{ EnableButton, TypedFilter, useChecked },
 });

@@ -12,7 +12,7 @@ type Part = (...args: never[]) => unknown;
 type Names =
   | ('h' | 'render' | 'CustomerRequestsPage' | 'OperatorRequestsPage' | 'AlertsPage')
   | ('ApprovalsPage' | 'AccountTabs' | 'EnableButton' | 'TypedFilter' | 'Toasts' | 'Composer')
-  | ('keyActions' | 'KeyFilters' | 'RevokeSeveralDialog' | 'CopyButton' | 'keyColumns')
+  | ('keyActions' | 'KeyFilters' | 'RevokeSeveralDialog' | 'CopyButton')
   | ('SentField' | 'useChecked')
   | ('useList' | 'useResource' | 'useLatest' | 'weekdays' | 'lastMonths' | 'readTools');
 

@@ -79,46 +79,6 @@ describe('keys', () => {
     expect(offered).toEqual(['active']);
   });
 
-  test('are renamed in place: a refusal ends with the edit, and a newer name is shown', async () => {
-    const answers: unknown[] = [
-      Response.json({ error: { code: 'odd_name', message: 'Odd name.' } }, { status: 400 }),
-      { ...KEY, name: 'b' },
-    ];
-    const page = await open('/keys', () => answers.shift());
-    let record = KEY;
-    let refreshed = 0;
-    const columns = page.parts.keyColumns as (refresh: () => void) => readonly {
-      readonly show: (record: object) => unknown;
-    }[];
-    const [column] = columns(() => {
-      refreshed += 1;
-    });
-    const Cell = () => column?.show(record);
-    page.mount(Cell);
-    const rename = async (name: string): Promise<void> => {
-      page.button('Rename').fire('click');
-      await until(() => page.text().includes('Save'));
-      page.type(page.first('input'), name);
-      page.first('form').fire('submit');
-    };
-    await rename('?');
-    await until(() => page.text().includes('Odd name.'));
-    page.button('Cancel').fire('click');
-    await until(() => !page.text().includes('Save'));
-    page.button('Rename').fire('click');
-    await until(() => page.text().includes('Save'));
-    expect(page.text()).not.toContain('Odd name.');
-    page.button('Cancel').fire('click');
-    await until(() => !page.text().includes('Save'));
-    await rename('b');
-    await until(() => refreshed === 1);
-    expect(page.text()).toMatch(/^b /);
-    record = { ...KEY, name: 'c' };
-    page.mount(Cell);
-    expect(page.text()).toMatch(/^c /);
-    page.close();
-  });
-
   test('have to be chosen before several are revoked', async () => {
     const page = await open('/keys', () => ({ data: [KEY], next: null }));
     let closed = 0;

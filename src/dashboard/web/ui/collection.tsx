@@ -66,8 +66,7 @@ export function Collection<Row extends { readonly id: string }, Shown = never>({
   readonly name?: string;
   /** Of `useSort`, for a list that the server sorts. */
   readonly sort?: ListSort;
-  /** A function gets what refreshes the list, for cells that change their row. */
-  readonly columns: Columns<Row> | ((refresh: () => void) => Columns<Row>);
+  readonly columns: Columns<Row>;
   readonly href?: (row: Row) => string;
   readonly empty: { readonly title: string; readonly text: string };
   /** Shown instead of `empty` while a filter is set. */
@@ -96,7 +95,6 @@ export function Collection<Row extends { readonly id: string }, Shown = never>({
       {create.label}
     </Button>
   );
-  const own = typeof columns === 'function' ? columns(list.refresh) : columns;
   const isEmpty = list.rows.value?.length === 0 && !noMatch;
   const table = (
     <ListTable
@@ -106,7 +104,9 @@ export function Collection<Row extends { readonly id: string }, Shown = never>({
       {...(sort === undefined ? {} : { sort })}
       rowKey={({ id }) => id}
       {...(href ? { href } : {})}
-      columns={actions.length === 0 ? own : [...own, { label: '', end: true, show: buttonsOf }]}
+      columns={
+        actions.length === 0 ? columns : [...columns, { label: '', end: true, show: buttonsOf }]
+      }
       empty={
         noMatch || (
           <Empty title={empty.title} action={createButton}>

@@ -4,22 +4,37 @@
 import { useState } from 'preact/hooks';
 import type { ConnectionRecord, KeySummaryRecord, ListedKeyRecord } from '../../../records/key.ts';
 import { keyActions, type ShownKey, ShownKeyDialog } from '../../shared/keys/actions.tsx';
+import { KEY_COLUMNS } from '../../shared/keys/columns.tsx';
 import { CreateKeyDialog } from '../../shared/keys/create.tsx';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
 import { withQuery } from '../../ui/api.ts';
 import { Button } from '../../ui/button.tsx';
 import { Collection, type DialogProps } from '../../ui/collection.tsx';
+import { amountColumn } from '../../ui/common-columns.tsx';
 import { useFilters } from '../../ui/filters.ts';
 import { formatCount } from '../../ui/format.ts';
 import { Empty, Loaded, Stat, Stats } from '../../ui/parts.tsx';
 import { useResource } from '../../ui/resource.ts';
+import type { Column } from '../../ui/table.tsx';
 import { useSort } from '../../ui/table-sort.ts';
 import { Time } from '../../ui/text.tsx';
-import { keyColumns, SORTS } from './columns.tsx';
 import { KEY_STATES, KeyFilters, maskedIn } from './filters.tsx';
 import { RevokeSeveralDialog } from './revoke-several.tsx';
 import { Snippets } from './snippets-view.tsx';
+
+/** What the server sorts by. */
+const SORTS = ['created', 'name', 'last_used', 'expires', 'spent', 'spent_today'];
+
+const COLUMNS: readonly [Column<ListedKeyRecord>, ...Column<ListedKeyRecord>[]] = [
+  ...KEY_COLUMNS,
+  amountColumn(t('Spent today'), 'spent_today', {
+    usd: 'spent_today_usd',
+    sort: 'spent_today',
+    card: 'detail',
+  }),
+  amountColumn(t('Spent in 30 days'), 'spent', { usd: 'spent_usd', sort: 'spent', card: 'value' }),
+];
 
 export function View() {
   const [search, filter] = useFilters();
@@ -69,7 +84,7 @@ export function View() {
             </Empty>
           )
         }
-        columns={keyColumns}
+        columns={COLUMNS}
         actions={keyActions('account')}
         create={{ label: t('New key'), dialog: (dialog) => <CreateDialog {...dialog} /> }}
         shown={(shown, onClose) => (

@@ -15,7 +15,7 @@ import { useFilter } from '../../ui/filters.ts';
 import { labelOf } from '../../ui/labels.ts';
 import { Card, Empty } from '../../ui/parts.tsx';
 import { useList } from '../../ui/resource.ts';
-import { type Column, ListTable } from '../../ui/table.tsx';
+import { ListTable } from '../../ui/table.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Nothing, Time } from '../../ui/text.tsx';
 
@@ -100,7 +100,7 @@ function Keys({ account: { id, email }, onKeysChange }: Props) {
       within
       path={`/accounts/${id}/keys`}
       empty={{ title: t('No keys yet'), text: t('The owner creates keys on the dashboard.') }}
-      columns={[KEY_NAME, ...KEY_COLUMNS]}
+      columns={KEY_COLUMNS}
       actions={keyActions('all')}
       create={{
         label: t('New key'),
@@ -120,13 +120,3 @@ function Keys({ account: { id, email }, onKeysChange }: Props) {
     />
   );
 }
-
-const KEY_NAME: Column<BoundKeyRecord> = {
-  label: t('Key'),
-  show: ({ name, masked }) => (
-    <>
-      <div>{name ?? <span class="soft">{t('No name')}</span>}</div>
-      <code class="soft">{masked}</code>
-    </>
-  ),
-};

@@ -1,6 +1,7 @@
-// What a key may do and spend: the fields of both applications, the dialogs that change them, and
-// the spend against a budget in lists.
+// The name of a key, and what it may do and spend: fields, the dialogs that change them, and the
+// spend against a budget in lists.
 
+import type { ComponentProps } from 'preact';
 import { useState } from 'preact/hooks';
 import type { BoundKeyRecord } from '../../../records/key.ts';
 import { t } from '../../text/t.ts';
@@ -149,12 +150,27 @@ export function BoundsFields<Args extends readonly unknown[]>({
   );
 }
 
+export function KeyNameField<Args extends readonly unknown[]>({
+  name,
+  action,
+  ...field
+}: Pick<ComponentProps<typeof TextField>, 'hint' | 'placeholder' | 'onInput'> & {
+  readonly name: string;
+  readonly action: Action<Args>;
+}) {
+  const error = fieldError(action, 'name');
+  return <TextField {...field} label={t('Name')} maxLength={100} value={name} error={error} />;
+}
+
 type Props = ChangeDialogProps & { readonly record: BoundKeyRecord };
 
 export function EditKeyDialog({ record, onDone, onClose }: Props) {
+  const before = record.name ?? '';
+  const [name, setName] = useState(before);
   const bounds = useBounds(record);
   const action = useAction(async () => {
-    await patch(`/keys/${record.id}`, bounds.body);
+    const body = { ...(name !== before && { name }), ...bounds.body };
+    await patch(`/keys/${record.id}`, body);
     toast(t('Key changed.'));
     await onDone();
     onClose();
@@ -163,10 +179,11 @@ export function EditKeyDialog({ record, onDone, onClose }: Props) {
     <FormDialog
       title={t('Edit {name}', { name: record.name ?? record.masked })}
       action={action}
-      fields={BOUNDS_FIELDS}
+      fields={['name', ...BOUNDS_FIELDS]}
       submit={t('Save')}
       onClose={onClose}
     >
+      <KeyNameField name={name} action={action} onInput={setName} />
       <BoundsFields bounds={bounds} action={action} />
     </FormDialog>
   );

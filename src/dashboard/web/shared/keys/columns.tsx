@@ -11,8 +11,18 @@ import { KeyBounds } from './bounds.tsx';
 
 type Row = BoundKeyRecord & Partial<Pick<ListedKeyRecord, 'last_used_address'>>;
 
-/** Those after the name. */
-export const KEY_COLUMNS: readonly Column<Row>[] = [
+export const KEY_COLUMNS: readonly [Column<Row>, ...Column<Row>[]] = [
+  {
+    label: t('Name'),
+    sort: 'name',
+    wrap: true,
+    show: ({ name, masked }) => (
+      <>
+        <div>{name ?? <span class="soft">{t('No name')}</span>}</div>
+        <code class="soft">{masked}</code>
+      </>
+    ),
+  },
   { label: t('State'), card: 'state', wrap: true, show: (key) => <KeyState record={key} /> },
   {
     label: t('Last used'),

@@ -5,10 +5,10 @@ import type { CreatedKeyRecord } from '../../../records/key.ts';
 import { t } from '../../text/t.ts';
 import { post } from '../../ui/api.ts';
 import { FormDialog } from '../../ui/dialog.tsx';
-import { fieldError, type SelectOption, TextField } from '../../ui/field.tsx';
+import type { SelectOption } from '../../ui/field.tsx';
 import { useAction } from '../../ui/resource.ts';
 import { expiryOf, FOR_GOOD, UntilField } from '../../ui/until-field.tsx';
-import { BOUNDS_FIELDS, BoundsFields, useBounds } from './bounds.tsx';
+import { BOUNDS_FIELDS, BoundsFields, KeyNameField, useBounds } from './bounds.tsx';
 
 export function CreateKeyDialog({
   title,
@@ -40,14 +40,7 @@ export function CreateKeyDialog({
       submit={t('Create key')}
       onClose={onClose}
     >
-      <TextField
-        label={t('Name')}
-        {...nameField}
-        maxLength={100}
-        value={name}
-        error={fieldError(action, 'name')}
-        onInput={setName}
-      />
+      <KeyNameField {...nameField} name={name} action={action} onInput={setName} />
       <UntilField {...untilField} until={until} action={action} onChange={setUntil} />
       <BoundsFields bounds={bounds} action={action} />
     </FormDialog>
