@@ -147,6 +147,7 @@ export const responsesEvents: readonly TSchema[] = [
       sequence_number: count,
       ...errorMembers,
       param: nullable(text),
+      error: typedError,
     }),
   ),
 ];

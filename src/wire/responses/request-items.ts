@@ -71,6 +71,8 @@ const KNOWN = [
 const typed = (schema: TSchema, ...types: readonly string[]): TSchema =>
   Type.Intersect([Type.Object({ type: Type.Unsafe({ enum: types }) }), schema]);
 const MESSAGE_TYPE = { type: Type.Optional(Type.Unsafe({ enum: ['message', null] })) };
+/** Thinking is the one item that is kept: it is put back where a client leaves it out. */
+const THINKING_REFERENCE = Type.Object({ id: Type.String({ pattern: '^rs_' }) });
 const ITEM = Type.Union(
   [
     Type.Object({ ...MESSAGE_TYPE, role: Type.Literal('user'), content: readContent.schema }),
@@ -91,6 +93,7 @@ const ITEM = Type.Union(
       'reasoning',
     ),
     typed(readMoreTools.schema, 'additional_tools'),
+    typed(THINKING_REFERENCE, 'item_reference'),
     Type.Object(
       { type: Type.Unsafe({ type: 'string', not: { enum: [...KNOWN, ...Object.keys(ABSENT)] } }) },
       { description: 'An item of a tool that OpenAI runs. It is ignored.' },
@@ -207,7 +210,10 @@ function readItem(value: unknown, path: string): Item | undefined {
       return { kind: 'tools', tools: readMoreTools(item, path).tools };
     default: {
       const absent = ABSENT[readString(type, `${path}.type`)];
-      if (absent !== undefined) throw invalidRequest(path, absent);
+      const { id } = item;
+      const isThinking =
+        type === 'item_reference' && typeof id === 'string' && id.startsWith('rs_');
+      if (absent !== undefined && !isThinking) throw invalidRequest(path, absent);
       return undefined;
     }
   }

@@ -98,9 +98,11 @@ class ResponsesStreamEncoder implements StreamEncoder {
     }
   }
 
-  /** Clients that wait for events do not count a comment. */
+  /** An empty piece of what is open, because clients that wait for events do not count a comment. */
   heartbeat(): string {
-    return this.#progress('in_progress');
+    const open = this.#prose ?? this.#begun.findLast(({ isOpen }) => isOpen);
+    const isHidden = open?.item.kind === 'thinking' && !this.#head.showReasoning;
+    return open === undefined || isHidden ? this.#progress('in_progress') : this.#delta(open, '');
   }
 
   finish(receipt: Receipt): string {
@@ -125,8 +127,9 @@ class ResponsesStreamEncoder implements StreamEncoder {
     };
     // Codex reads the first of the two alone, and takes the other for a broken connection.
     const failed = this.#frame('response.failed', membersOf({ response }));
-    const { type: _, ...rest } = { param: null, ...members };
-    return failed + this.#frame('error', membersOf(rest));
+    // Some clients read the members of the event, and others those of the error in it.
+    const { type: _, ...rest } = members;
+    return failed + this.#frame('error', membersOf({ param: null, ...rest, error: members }));
   }
 
   #text(text: string): string {
@@ -248,8 +251,9 @@ class ResponsesStreamEncoder implements StreamEncoder {
     return this.#frame(`response.output_item.${step}`, members);
   }
 
+  /** With all items, because clients replace theirs. */
   #progress(step: 'created' | 'in_progress'): string {
-    const response = responseObject(this.#head, this.#model, []);
+    const response = this.#response('completed');
     return this.#frame(`response.${step}`, membersOf({ response }));
   }
 

@@ -89,8 +89,8 @@ export const responsesShape: Shape = {
   failure: (data) => Object(data.at(-2)).response.error,
   opening: { answer: 2, text: 4 },
   isBeat: (data) => {
-    const { type, sequence_number: number } = data as Fields;
-    return type === 'response.in_progress' && number !== 1;
+    const { type, sequence_number: number, delta } = data as Fields;
+    return delta === '' || (type === 'response.in_progress' && number !== 1);
   },
 };
 

@@ -5,6 +5,7 @@ import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import OpenAI from 'openai';
 import type { Response as OpenAiResponse } from 'openai/resources/responses/responses';
+import OpenAI6 from 'openai-6';
 import { Fold } from '../../../src/core/fold.ts';
 import type { GenerationEvent } from '../../../src/core/generation.ts';
 import type { AnswerHead } from '../../../src/wire/format.ts';
@@ -36,9 +37,9 @@ function streamed(head: AnswerHead, { events, receipt, silences }: Exchange): st
 }
 
 /** What the library makes of a stream. */
-async function accumulated(text: string): Promise<OpenAiResponse> {
+async function accumulated(Library: typeof OpenAI, text: string): Promise<OpenAiResponse> {
   const headers = { 'content-type': 'text/event-stream' };
-  const client = new OpenAI({
+  const client = new Library({
     apiKey: 'sk-test',
     maxRetries: 0,
     fetch: async () => new Response(text, { headers }),
@@ -91,7 +92,10 @@ function checkItems(text: string): void {
   }
 }
 
-test('accumulates to what the whole answer says', async () => {
+test.each([
+  ['openai 6', OpenAI6 as unknown as typeof OpenAI],
+  ['openai 7', OpenAI],
+])('%s accumulates what the whole answer says', async (_name, Library) => {
   await fc.assert(
     fc.asyncProperty(exchange, async (input) => {
       const { events, receipt } = input;
@@ -100,7 +104,7 @@ test('accumulates to what the whole answer says', async () => {
       for (const event of events) fold.push(event);
       const whole = JSON.parse(responsesFormat.response(head, fold.answer(), receipt));
       const text = streamed(head, input);
-      expect(said(await accumulated(text))).toEqual(said(whole));
+      expect(said(await accumulated(Library, text))).toEqual(said(whole));
       checkItems(text);
       const numbers = parseEvents(text).map(({ json }) => Object(json).sequence_number);
       expect(numbers).toEqual(numbers.map((_, index) => index));
