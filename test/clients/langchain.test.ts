@@ -1,4 +1,4 @@
-// LangChain's two chat models against the executable. Never with `streaming: true` and `invoke`,
+// LangChain's chat models against the executable. Never with `streaming: true` and `invoke`,
 // which fetches a tokenizer from the network.
 
 import { expect, test } from 'bun:test';
@@ -31,6 +31,7 @@ type Facts = Pick<Library, 'name' | 'format' | 'finish' | 'errors'> & {
   readonly read: (message: AIMessageChunk) => Reading;
   readonly codePath: readonly string[];
   readonly replays: 'all' | 'none';
+  readonly view?: View;
   readonly streamedView: View;
 };
 
@@ -66,6 +67,35 @@ const CHAT: Facts = {
   codePath: ['code'],
   replays: 'none',
   streamedView: { debitedWithoutUsage: null },
+};
+
+const RESPONSES: Facts = {
+  name: '@langchain/openai, Responses',
+  format: 'responses',
+  finish: { stop: 'completed', length: 'max_output_tokens', tool_calls: 'completed' },
+  errors: ERRORS,
+  connect: ({ url, key, maxRetries = 0, fetch }, model) =>
+    new ChatOpenAI({
+      ...{ model, apiKey: key, maxRetries, useResponsesApi: true },
+      // Its own setting is for models of OpenAI alone.
+      modelKwargs: { reasoning: { summary: 'auto' } },
+      configuration: { baseURL: `${url}/v1`, ...(fetch && { fetch }) },
+    }),
+  read: (message) => ({
+    ...readMessage(message),
+    reasoning: message.contentBlocks
+      .map((block) => (block.type === 'reasoning' ? textField(block, 'reasoning') : ''))
+      .join(''),
+    finish: String(
+      textField(message.response_metadata, 'incomplete_details', 'reason') ??
+        message.response_metadata['status'],
+    ),
+  }),
+  codePath: ['code'],
+  replays: 'all',
+  // It keeps the counts of a whole answer alone.
+  view: { debited: null },
+  streamedView: {},
 };
 
 const MESSAGES: Facts = {
@@ -129,7 +159,8 @@ async function streamed(
 
 const options = ({ signal }: Connection) => (signal === undefined ? {} : { signal });
 
-function library({ connect, read, codePath, replays, streamedView, ...facts }: Facts): Library {
+function library(given: Facts): Library {
+  const { connect, read, codePath, replays, view = {}, streamedView, ...facts } = given;
   return {
     ...facts,
     failure: (error) => {
@@ -147,6 +178,7 @@ function library({ connect, read, codePath, replays, streamedView, ...facts }: F
       {
         name: 'invoke',
         streamed: false,
+        view,
         ask: async (connection, slug) => {
           const model = connect(connection, slug).bindTools(tools);
           return read(await model.invoke('Hello?', options(connection)));
@@ -194,20 +226,23 @@ function resultsOf(message: AIMessageChunk, tool: (input: { city: string }) => s
 }
 
 const rig = useClientRig();
-testLibraries([library(CHAT), library(MESSAGES)], rig);
+testLibraries([CHAT, RESPONSES, MESSAGES].map(library), rig);
 
-test.each([CHAT, MESSAGES])('$name: images and system prompts reach the model', async (facts) => {
-  const url = `data:image/png;base64,${PNG}`;
-  const text = { type: 'text', text: 'What is it?' };
-  const image = { type: 'image_url', image_url: { url } };
-  await facts
-    .connect(rig().account, 'ok')
-    .invoke([new SystemMessage('Be brief.'), new HumanMessage({ content: [text, image] })]);
-  expect(rig().upstream.requests.at(-1)?.body['messages']).toEqual([
-    { role: 'system', content: 'Be brief.' },
-    { role: 'user', content: [text, image] },
-  ]);
-});
+test.each([CHAT, RESPONSES, MESSAGES])(
+  '$name: images and system prompts reach the model',
+  async (facts) => {
+    const url = `data:image/png;base64,${PNG}`;
+    const text = { type: 'text', text: 'What is it?' };
+    const image = { type: 'image_url', image_url: { url } };
+    await facts
+      .connect(rig().account, 'ok')
+      .invoke([new SystemMessage('Be brief.'), new HumanMessage({ content: [text, image] })]);
+    expect(rig().upstream.requests.at(-1)?.body['messages']).toEqual([
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: [text, image] },
+    ]);
+  },
+);
 
 test('an object is asked for in JSON mode', async () => {
   const model = new ChatOpenAI({

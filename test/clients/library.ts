@@ -4,7 +4,7 @@
 
 import { expect } from 'bun:test';
 import { HELLO, REASONING } from '../support/behaviours.ts';
-import type { Caller, Format } from '../support/client.ts';
+import type { Caller, EveryFormat } from '../support/client.ts';
 
 export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
@@ -42,6 +42,8 @@ export type View = {
   readonly debitedWithoutUsage?: null;
   /** The code of an error in the middle of a stream. */
   readonly streamErrorCode?: null;
+  /** What it makes of an answer that its length cut, where it takes that for no end. */
+  readonly cut?: Partial<Reading>;
 };
 
 export type Way = {
@@ -75,7 +77,7 @@ export type Failure = {
 
 export type Library = {
   readonly name: string;
-  readonly format: Format;
+  readonly format: EveryFormat;
   readonly ways: readonly Way[];
   readonly rounds: readonly Round[];
   /** The library's words for the reasons why an answer ends. */
@@ -141,6 +143,7 @@ export function readingOf(answer: Answer, library: Library, view: View = {}): Re
       : { usage: { input: 10, cached: 4, output: 5 }, debited: DEBITED }),
     ...(view.usage !== undefined && !answer.reportsNoUsage && { usage: view.usage }),
     ...(view.debited === null && { debited: null }),
+    ...(answer.finish === 'length' && view.cut),
   };
 }
 

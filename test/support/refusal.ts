@@ -1,9 +1,9 @@
-// Checks a refusal of any cause: the whole envelope of either format and the headers of its code,
+// Checks a refusal of any cause: the whole envelope of a format and the headers of its code,
 // against the one table of errors.
 
 import { expect } from 'bun:test';
 import { ERRORS, type ErrorCode, GatewayError } from '../../src/core/error.ts';
-import type { Format, JsonAnswer } from './client.ts';
+import type { EveryFormat, JsonAnswer } from './client.ts';
 
 export type RefusalDetail = {
   /** The text; the table's where absent. */
@@ -22,7 +22,7 @@ const LIMIT_HEADERS = [
 /** Holds status, headers and the whole body against the row of `code`. */
 export function expectRefusal(
   answer: JsonAnswer,
-  format: Format,
+  format: EveryFormat,
   code: ErrorCode,
   detail: RefusalDetail = {},
 ): void {
@@ -34,12 +34,12 @@ export function expectRefusal(
       : (detail.message ?? tableText(code));
   const error = {
     message,
-    type: format === 'chat' ? row.chatType : row.messagesType,
+    type: format === 'messages' ? row.messagesType : row.chatType,
     code,
     request_id: requestId,
     ...(detail.param === undefined ? {} : { param: detail.param }),
   };
-  const body = format === 'chat' ? { error } : { type: 'error', error };
+  const body = format === 'messages' ? { type: 'error', error } : { error };
   expect({ status: answer.status, json: answer.json }).toEqual({ status: row.status, json: body });
   expect(requestId).toMatch(/^req_[A-Za-z0-9]{20,}$/);
   expect(answer.headers.get('request-id')).toBe(requestId);
