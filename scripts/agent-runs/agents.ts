@@ -2,7 +2,7 @@
 // run. Data and text only; run.ts starts the agents.
 
 import { join, resolve } from 'node:path';
-import type { Format } from '../../test/support/client.ts';
+import type { EveryFormat } from '../../test/support/client.ts';
 
 const packages = resolve(import.meta.dir, '../../.tools/agents/node_modules');
 const binaries = join(packages, '.bin');
@@ -30,7 +30,9 @@ export type Launch = {
 export type Agent = {
   readonly name: string;
   readonly package: string;
-  readonly formats: Partial<Readonly<Record<Format, (place: Place, prompt: string) => Launch>>>;
+  readonly formats: Partial<
+    Readonly<Record<EveryFormat, (place: Place, prompt: string) => Launch>>
+  >;
 };
 
 export const AGENTS: readonly Agent[] = [
@@ -82,6 +84,7 @@ export const AGENTS: readonly Agent[] = [
     },
   },
   { name: 'cline', package: 'cline', formats: { chat: cline } },
+  { name: 'codex', package: '@openai/codex', formats: { responses: codex } },
 ];
 
 /** The release of an agent that is installed. */
@@ -200,5 +203,38 @@ function cline({ home, url, key, model }: Place, prompt: string): Launch {
       ...['--apikey', key, '--modelid', model, '--baseurl', `${url}/v1`],
     ],
     command: [program, ...data, '-P', provider, '-m', model, prompt],
+  };
+}
+
+/** Codex patches files with a tool of its own only where the model's record names it. */
+function codex({ home, url, key, model }: Place, prompt: string): Launch {
+  const catalog = join(home, 'models.json');
+  const record = {
+    ...{ slug: model, display_name: model, base_instructions: 'You are a coding agent.' },
+    ...{ visibility: 'list', supported_in_api: true, priority: 0, support_verbosity: false },
+    ...{ supported_reasoning_levels: [], experimental_supported_tools: [] },
+    ...{ shell_type: 'unified_exec', apply_patch_tool_type: 'freeform' },
+    truncation_policy: { mode: 'tokens', limit: 10_000 },
+  };
+  return {
+    command: [
+      join(binaries, 'codex'),
+      ...['exec', '--skip-git-repo-check', '--sandbox', 'danger-full-access', prompt],
+    ],
+    environment: { TOLLGATE_KEY: key },
+    files: {
+      'models.json': JSON.stringify({ models: [record] }),
+      '.codex/config.toml': `model = "${model}"
+model_provider = "tollgate"
+model_reasoning_summary = "auto"
+model_catalog_json = "${catalog}"
+
+[model_providers.tollgate]
+name = "Tollgate"
+base_url = "${url}/v1"
+env_key = "TOLLGATE_KEY"
+wire_api = "responses"
+`,
+    },
   };
 }

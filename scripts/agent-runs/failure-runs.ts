@@ -1,14 +1,14 @@
-// Runs in which the upstream fails, and runs with two parallel requests: how the agent reacts, and
-// what the ledger must have booked. Called by run.ts.
+// Runs in which the upstream fails, runs with two parallel requests, and one with a patch: how the
+// agent reacts, and what the ledger must have booked. Called by run.ts.
 
 import { HELLO } from '../../test/support/behaviours.ts';
-import type { Format } from '../../test/support/client.ts';
+import type { EveryFormat } from '../../test/support/client.ts';
 import { judgeEnd, judgeSuccess } from './judge.ts';
 import type { Generation, Seen, Task } from './stage.ts';
 
 export type FailureRun = {
   readonly agent: string;
-  readonly format: Format;
+  readonly format: EveryFormat;
   readonly happens: string;
   readonly comesTo: string;
   readonly task: Omit<Task, 'agent' | 'format' | 'prompt'>;
@@ -112,8 +112,48 @@ const OPENCODE: readonly Omit<FailureRun, 'agent' | 'format'>[] = [
   },
 ];
 
+const CODEX: readonly Omit<FailureRun, 'agent' | 'format'>[] = [
+  {
+    happens: 'the model patches a file',
+    comesTo: 'the patch is applied as the model wrote it',
+    task: { model: 'adds-a-note' },
+    judge: (seen) => [
+      ...judgeSuccess(seen, '+"A\\B" is é'),
+      ...judgeEnd(seen, 'The note is there.'),
+      ...expect('statuses', statuses(seen), '200 200'),
+    ],
+  },
+  {
+    happens: 'the upstream breaks off a stream',
+    comesTo: 'it retries; both requests are billed',
+    task: { model: 'cut-once' },
+    judge: (seen) => [
+      ...judgeEnd(seen, HELLO),
+      ...expect('statuses', statuses(seen), '200 200'),
+      ...expect('outcomes', outcomes(seen), 'upstream_failed completed'),
+    ],
+  },
+  {
+    happens: 'the upstream is down for longer than the service retries',
+    comesTo: 'it backs off and retries; what failed costs nothing',
+    task: { model: 'status-503-times-4' },
+    judge: (seen) => [
+      ...judgeEnd(seen, HELLO),
+      ...expect('statuses', statuses(seen), '503 200'),
+      ...expect('debits', debits(seen), '0 16.4'),
+    ],
+  },
+  {
+    happens: 'the prompt is too long for the model',
+    comesTo: 'it stops and shows both numbers',
+    task: { model: 'small-window' },
+    judge: (seen) => judgeRefusal(seen, 400, '(limit 1000)'),
+  },
+];
+
 export const FAILURE_RUNS: readonly FailureRun[] = [
   ...CLAUDE_CODE.map((each) => ({ agent: 'claude-code', format: 'messages', ...each }) as const),
+  ...CODEX.map((each) => ({ agent: 'codex', format: 'responses', ...each }) as const),
   ...OPENCODE.flatMap((each) =>
     (['chat', 'messages'] as const).map((format) => ({ agent: 'opencode', format, ...each })),
   ),

@@ -9,7 +9,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { HELLO } from '../../test/support/behaviours.ts';
-import type { Format } from '../../test/support/client.ts';
+import type { EveryFormat } from '../../test/support/client.ts';
 import { noteAnswer, noteText } from '../../test/support/file-reader.ts';
 import { AGENTS, type Agent, versionOf } from './agents.ts';
 import { FAILURE_RUNS } from './failure-runs.ts';
@@ -69,7 +69,7 @@ process.exitCode = failures === 0 ? 0 : 1;
 async function runRounds(stage: Stage): Promise<string[][]> {
   const rows: string[][] = [];
   for (const agent of wanted) {
-    for (const format of Object.keys(agent.formats) as Format[]) {
+    for (const format of Object.keys(agent.formats) as EveryFormat[]) {
       rows.push(await judge(stage, agent, format));
     }
   }
@@ -97,7 +97,7 @@ function merge(tables: readonly (readonly string[][])[]): string[][] {
 }
 
 /** Both runs of an agent in one format, as a row of the table. */
-async function judge(stage: Stage, agent: Agent, format: Format): Promise<string[]> {
+async function judge(stage: Stage, agent: Agent, format: EveryFormat): Promise<string[]> {
   const name = `${agent.name}, ${format}`;
   const prompt = () => 'Say hello.';
   const hello = await stage.perform({ agent, format, model: 'reasoning', prompt });

@@ -6,7 +6,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openBooks } from '../../test/support/books.ts';
 import { catalogFor, LARGE_PLAN } from '../../test/support/catalog.ts';
-import { type Format, get } from '../../test/support/client.ts';
+import { type EveryFormat, get } from '../../test/support/client.ts';
 import type { Story } from '../../test/support/explain.ts';
 import { runCommand, startGateway, type TestAccount } from '../../test/support/gateway.ts';
 import type { WireDialect } from '../../test/support/render.ts';
@@ -26,7 +26,8 @@ const WINDOWS = {
 };
 
 const MODELS = [
-  ...['reasoning', 'reads-a-note', 'cut-once', 'slow-tokens-100-50', 'status-503-times-4'],
+  ...['reasoning', 'reads-a-note', 'adds-a-note'],
+  ...['cut-once', 'slow-tokens-100-50', 'status-503-times-4'],
   ...Object.keys(WINDOWS),
 ];
 
@@ -39,7 +40,7 @@ const PLANS = {
 
 export type Task = {
   readonly agent: Agent;
-  readonly format: Format;
+  readonly format: EveryFormat;
   readonly model: string;
   /** What is asked; `directory` is the agent's working folder. */
   readonly prompt: (directory: string) => string;
@@ -166,7 +167,7 @@ export async function openStage(name: string, keep: boolean): Promise<Stage> {
 }
 
 function isGeneration({ method, path }: Passed): boolean {
-  return method === 'POST' && (path.endsWith('/chat/completions') || path.endsWith('/messages'));
+  return method === 'POST' && /\/(?:chat\/completions|messages|responses)$/.test(path);
 }
 
 /** Waits until the account has no request in progress; returns what is never released. */

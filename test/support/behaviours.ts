@@ -2,7 +2,7 @@
 // names with numbers are rows of PATTERNS. A name in neither table behaves as `ok`.
 
 import { PROBE_TEXT } from '../../src/upstream/probe.ts';
-import { readNote } from './file-reader.ts';
+import { addNote, readNote } from './file-reader.ts';
 import {
   chatFrame,
   chatUsage,
@@ -70,6 +70,8 @@ const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   },
   /** For coding agents: reads a file with the agent's own tool, and answers with its word. */
   'reads-a-note': (exchange) => play(readNote(exchange.request))(exchange),
+  /** The same with a patch that adds a file. */
+  'adds-a-note': (exchange) => play(addNote(exchange.request))(exchange),
 
   bytewise: (exchange) => sendBytewise(exchange, framesOf(exchange).join('')),
   crlf: (exchange) => sendText(exchange, framesOf(exchange).join('').replaceAll('\n', '\r\n')),

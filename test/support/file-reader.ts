@@ -1,5 +1,5 @@
-// A model for coding agents that reads a file: it finds the agent's own tool for that, calls it
-// once, and answers with the word in the file. Used by behaviours.ts.
+// Models for coding agents that read a file, or add one: they find the agent's own tool for that, call
+// it once, and answer from its result. Used by behaviours.ts.
 
 import { type Finish, type Piece, type Script, USAGE } from './render.ts';
 import type { RecordedRequest } from './upstream.ts';
@@ -30,7 +30,9 @@ export function readNote(request: RecordedRequest): Script {
   // Agents also ask for titles and the like, with the same words and without tools.
   if (path === undefined || tool === undefined) return answer('stop', { text: 'A note' });
   const thinking = noteThinking(path);
-  const json = JSON.stringify(argumentsFor(tool.schema, path));
+  // Codex reads files with commands.
+  const what = tool.name === 'exec_command' ? `cat '${path}'` : path;
+  const json = JSON.stringify(argumentsFor(tool.schema, what));
   return answer(
     'tool_calls',
     { reasoning: thinking.slice(0, 9) },
@@ -38,6 +40,21 @@ export function readNote(request: RecordedRequest): Script {
     { tool: 0, id: `call_${request.earlier}`, name: tool.name, json: '' },
     { tool: 0, json: json.slice(0, 5) },
     { tool: 0, json: json.slice(5) },
+  );
+}
+
+/** One answer to any request of an agent: a patch that adds `note-1.txt`, or what became of it. */
+export function addNote(request: RecordedRequest): Script {
+  if (request.text.includes('Updated the following files')) {
+    return answer('stop', { text: 'The note is there.' });
+  }
+  const input = '*** Begin Patch\n*** Add File: note-1.txt\n+"A\\B" is é\n*** End Patch\n';
+  const json = JSON.stringify({ input });
+  return answer(
+    'tool_calls',
+    { tool: 0, id: `call_${request.earlier}`, name: 'apply_patch', json: '' },
+    { tool: 0, json: json.slice(0, 30) },
+    { tool: 0, json: json.slice(30) },
   );
 }
 
@@ -59,7 +76,7 @@ function findReadingTool(tools: unknown): ReadingTool | undefined {
   if (!Array.isArray(tools)) return undefined;
   for (const entry of tools) {
     const { name, parameters, input_schema: schema = parameters } = entry.function ?? entry;
-    if (/^read(_?files?)?$/i.test(name)) return { name, schema };
+    if (/^(read(_?files?)?|exec_command)$/i.test(name)) return { name, schema };
   }
   return undefined;
 }
