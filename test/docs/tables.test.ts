@@ -73,7 +73,7 @@ describe('limits', () => {
 
   test('names endpoints that are served with their method', () => {
     const named = [...section(page, 'Endpoints').matchAll(/`(GET|POST) (\/[^`]*)`/g)];
-    expect(named).toHaveLength(8);
+    expect(named).toHaveLength(10);
     for (const [, method = '', path = ''] of named) {
       expect([path, allowedMethods(path.replace(/\{.*\}/, 'swift-1'), true)]).toEqual([
         path,
