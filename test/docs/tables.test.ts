@@ -119,7 +119,7 @@ test('agents has the settings that the key page shows', () => {
     apiKey: 'YOUR_KEY',
   };
   const page = customerPage('agents');
-  const shown = ['sh', 'json', 'yaml'].flatMap((language) => blocks(page, language));
+  const shown = ['sh', 'json', 'yaml', 'toml'].flatMap((language) => blocks(page, language));
   const groups = snippetGroups(place).filter(
     ({ id }) => !['curl', 'javascript', 'python'].includes(id),
   );

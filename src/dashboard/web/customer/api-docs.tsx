@@ -1,4 +1,4 @@
-// The API at a glance: base URLs of both formats, a first request, error codes, limits, and where to
+// The API at a glance: base URLs of the formats, a first request, error codes, limits, and where to
 // read more.
 
 import type { OwnAccountRecord } from '../../records/account.ts';
@@ -20,7 +20,7 @@ export function View() {
   return (
     <Page
       title={t('API docs')}
-      lead={t('Two request formats with one key. Use the client library that you know.')}
+      lead={t('Three request formats with one key. Use the client library that you know.')}
       actions={
         <>
           <a class="button" href="/openapi.json">
@@ -81,6 +81,7 @@ const TOPICS = [
   ['quickstart', t('Quickstart')],
   ['chat-completions', t('Chat completions')],
   ['messages', t('Messages')],
+  ['responses', t('Responses')],
   ['streaming', t('Streaming')],
   ['models', t('Models')],
   ['errors', t('Errors and retries')],
@@ -100,7 +101,10 @@ function BaseUrls({ baseUrl }: { readonly baseUrl: string }) {
   return (
     <Facts
       items={[
-        [t('Chat completions'), url(`${baseUrl}/v1`, t('Copy base URL for chat completions'))],
+        [
+          t('Chat completions, Responses'),
+          url(`${baseUrl}/v1`, t('Copy base URL for chat completions and Responses')),
+        ],
         [t('Messages'), url(baseUrl, t('Copy base URL for Messages'))],
         [t('Key'), <code key="key">Authorization: Bearer sk-…</code>],
       ]}

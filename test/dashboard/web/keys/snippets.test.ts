@@ -72,7 +72,7 @@ test('every agent gets the base URL of its format, the key and the model', () =>
   const wantV1 = new Set(['opencode', 'continue']);
   for (const { id, snippets } of snippetGroups(at)) {
     for (const { format, code } of snippets) {
-      const address = format === 'chat' || wantV1.has(id) || id === 'curl' ? '/v1' : '';
+      const address = format !== 'messages' || wantV1.has(id) || id === 'curl' ? '/v1' : '';
       const urls = [...code.matchAll(/https:\/\/gate\.example[\w/]*/g)].map(([url]) => url);
       expect({
         id,
@@ -101,6 +101,12 @@ test('settings are files that can be read', () => {
   const at = AT;
   for (const { code } of [...snippetsOf('opencode', at), ...snippetsOf('pi', at)]) {
     expect(JSON.stringify(JSON.parse(code))).toContain('"apiKey":"sk-key"');
+  }
+  for (const { code } of snippetsOf('codex', at)) {
+    expect(Bun.TOML.parse(code)).toMatchObject({
+      model: 'swift-1',
+      model_providers: { tollgate: { name: AT.name, wire_api: 'responses' } },
+    });
   }
   for (const { code } of snippetsOf('continue', at)) {
     expect(Bun.YAML.parse(code)).toMatchObject({

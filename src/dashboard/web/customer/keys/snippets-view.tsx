@@ -1,4 +1,4 @@
-// Snippets as tabs: one for each language or agent, with a choice of format where both work.
+// Snippets as tabs: one for each language or agent, with a choice of format where several work.
 
 import { useState } from 'preact/hooks';
 import type { ConnectionRecord } from '../../../records/key.ts';
@@ -8,7 +8,11 @@ import { CodeBlock, Segments, Tabs } from '../../ui/tabs.tsx';
 import { KEY_PLACEHOLDER } from '../playground/code.ts';
 import { type Snippet, snippetGroups } from './snippets.ts';
 
-const FORMATS = { chat: t('Chat completions'), messages: t('Messages') } as const;
+const FORMATS = {
+  chat: t('Chat completions'),
+  messages: t('Messages'),
+  responses: t('Responses'),
+} as const;
 
 export function Snippets({
   connection,

@@ -1,10 +1,10 @@
-// Generates snippets for a key: code in both wire formats and settings of common agents. Pure text.
+// Generates snippets for a key: code in the wire formats and settings of common agents. Pure text.
 // The key page inserts the key; all other pages insert a placeholder.
 
 import { CODE_LANGUAGES, codeFor } from '../playground/code.ts';
 
 export type Snippet = {
-  readonly format: 'chat' | 'messages';
+  readonly format: 'chat' | 'messages' | 'responses';
   /** The path of the file that the text belongs in, if any. */
   readonly file?: string;
   readonly code: string;
@@ -13,7 +13,7 @@ export type Snippet = {
 type SnippetGroup = {
   readonly id: string;
   readonly label: string;
-  /** At least one; agents that speak both formats have two. */
+  /** One for each format that it speaks. */
   readonly snippets: readonly Snippet[];
 };
 
@@ -32,6 +32,7 @@ export function snippetGroups(place: Place): readonly SnippetGroup[] {
   return [
     ...CODE_LANGUAGES.map(({ id, label }) => ({ id, label, snippets: firstRequest(place, id) })),
     { id: 'claude-code', label: 'Claude Code', snippets: claudeCode(place) },
+    { id: 'codex', label: 'Codex', snippets: codex(place) },
     { id: 'opencode', label: 'opencode', snippets: opencode(place) },
     { id: 'qwen-code', label: 'qwen-code', snippets: qwenCode(place) },
     { id: 'continue', label: 'Continue', snippets: continueDev(place) },
@@ -56,6 +57,26 @@ function claudeCode({ baseUrl, model, apiKey }: Place): Snippet[] {
       code: `export ANTHROPIC_BASE_URL='${baseUrl}'
 export ANTHROPIC_AUTH_TOKEN='${apiKey}'
 claude --model ${model}`,
+    },
+  ];
+}
+
+/** Its settings name a variable that has the key. */
+function codex({ baseUrl, model, name, apiKey }: Place): Snippet[] {
+  return [
+    {
+      format: 'responses',
+      file: '~/.codex/config.toml',
+      code: `# export TOLLGATE_KEY='${apiKey}'
+model = ${JSON.stringify(model)}
+model_provider = "tollgate"
+model_reasoning_summary = "auto"
+
+[model_providers.tollgate]
+name = ${JSON.stringify(name)}
+base_url = "${baseUrl}/v1"
+env_key = "TOLLGATE_KEY"
+wire_api = "responses"`,
     },
   ];
 }
