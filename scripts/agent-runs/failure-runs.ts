@@ -145,9 +145,9 @@ const CODEX: readonly Omit<FailureRun, 'agent' | 'format'>[] = [
   },
   {
     happens: 'the prompt is too long for the model',
-    comesTo: 'it stops and shows both numbers',
+    comesTo: 'it stops and shows the limit',
     task: { model: 'small-window' },
-    judge: (seen) => judgeRefusal(seen, 400, '(limit 1000)'),
+    judge: (seen) => judgeRefusal(seen, 400, 'maximum context length is 1000 tokens'),
   },
 ];
 
