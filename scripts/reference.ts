@@ -20,7 +20,7 @@ export const OPERATOR_REFERENCE_PAGES = {
   'src/docs/operators/operator-api-reference.md': ['accounts and keys', ['accounts', 'keys']],
   'src/docs/operators/operator-api-reference-money.md': [
     'access, money and requests',
-    ['invites', 'blocks', 'codes', 'money', 'prices', 'requests', 'audit', 'self-audit'],
+    ['invites', 'blocks', 'codes', 'top-ups', 'money', 'prices', 'requests', 'audit', 'self-audit'],
   ],
   'src/docs/operators/operator-api-reference-service.md': [
     'the service',

@@ -24,6 +24,7 @@ export const ServiceSchema = closed({
   accent: Type.Optional(
     closed({ light: colour(), dark: colour() }, 'a table with the colours light and dark'),
   ),
+  top_up_url: address(),
   support_url: address(),
   support_email: Type.Optional(
     text('an e-mail address', { maxLength: 254, pattern: '^[^\\s@<>"?&%]+@[^\\s@<>"?&%]+$' }),

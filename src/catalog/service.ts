@@ -18,7 +18,7 @@ export function serviceProblems(document: unknown): Problem[] {
   ];
 }
 
-const LINKS = ['support_url', 'terms_url', 'privacy_url', 'status_url'] as const;
+const LINKS = ['top_up_url', 'support_url', 'terms_url', 'privacy_url', 'status_url'] as const;
 
 function linkProblems(text: string | undefined, path: string): Problem[] {
   if (text === undefined) return [];
@@ -66,6 +66,7 @@ export function toService(
       tagline: entry.tagline,
       logo,
       accent: entry.accent,
+      topUpUrl: entry.top_up_url,
       supportUrl: entry.support_url,
       supportEmail: entry.support_email,
       termsUrl: entry.terms_url,

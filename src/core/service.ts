@@ -33,6 +33,8 @@ export type Service = {
   readonly tagline?: string;
   readonly logo?: Logo;
   readonly accent?: Accent;
+  /** The operator's checkout, where customers add balance. */
+  readonly topUpUrl?: string;
   readonly supportUrl?: string;
   readonly supportEmail?: string;
   readonly termsUrl?: string;

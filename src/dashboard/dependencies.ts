@@ -15,6 +15,7 @@ import type { SignIn } from '../identity/sign-in/contract.ts';
 import type { AuditState } from '../ledger/audit.ts';
 import type { AccountLimits } from '../limits/contract.ts';
 import type { Store } from '../operations/store.ts';
+import type { TopUps } from '../operations/top-ups.ts';
 import type { Database } from '../store/contract.ts';
 import type { MailMode } from './records/auth.ts';
 import type { ListedNodeRecord } from './records/operator-node.ts';
@@ -23,6 +24,7 @@ import type { ListedNodeRecord } from './records/operator-node.ts';
 export type DashboardDependencies = {
   readonly store: Store;
   readonly signIn: SignIn;
+  readonly topUps: TopUps;
   readonly mailMode: MailMode;
   readonly limits: AccountLimits;
   readonly serviceState: () => ServiceState;
@@ -58,7 +60,7 @@ export type ConsoleDependencies = DashboardDependencies & {
 /** The subset used by the routes for the server and the catalog. */
 export type MachineDependencies = Omit<
   ConsoleDependencies,
-  'fourEyesAbove' | 'signIn' | 'mailMode' | 'answerPlayground' | 'limits' | 'baseUrl'
+  'fourEyesAbove' | 'signIn' | 'topUps' | 'mailMode' | 'answerPlayground' | 'limits' | 'baseUrl'
 >;
 
 /** The running server as seen by its console. */

@@ -19,6 +19,7 @@ import type { Mailer } from '../mail/mail.ts';
 import { sweepAlerts } from '../operations/alerts.ts';
 import { sweepApprovals } from '../operations/approval-records.ts';
 import { createStore, type Store } from '../operations/store.ts';
+import { createTopUps } from '../operations/top-ups.ts';
 import { sweepWords } from '../operations/upstream-words.ts';
 import { forgetThinking } from '../reasoning/reasoning.ts';
 import { openServingDatabase } from '../store/serving-database.ts';
@@ -71,8 +72,11 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
     opened ??= openDashboardStore(options);
     return opened;
   };
-  const signIn = once(() => signInOf(options, store()));
-  const dependencies = once(() => dependenciesOf(options, store(), signIn()));
+  const { sessionSecret, databaseUrl } = config;
+  // Throws `StoreError` where it cannot be read or stored.
+  const secret = once(() => signInSecret({ sessionSecret, databaseUrl, randomBytes }));
+  const signIn = once(() => signInOf(options, store(), secret()));
+  const dependencies = once(() => dependenciesOf(options, store(), signIn(), secret()));
   const origin = config.baseUrl === undefined ? undefined : new URL(config.baseUrl).origin;
 
   function guard<Who extends SignedIn>(
@@ -208,11 +212,13 @@ function openDashboardStore({ base, store, path }: ServingDashboardOptions): Sto
   return createStore({ database, ledger: store.ledger, clock, randomBytes, plans });
 }
 
-/** Throws `StoreError` where the secret of sign-in cannot be read or stored. */
-function signInOf(options: ServingDashboardOptions, { database, accounts, keys }: Store): SignIn {
+function signInOf(
+  options: ServingDashboardOptions,
+  { database, accounts, keys }: Store,
+  secret: string,
+): SignIn {
   const { base, path, mailer, consoleUrl } = options;
   const { config, clock, randomBytes, observation } = base;
-  const { sessionSecret, databaseUrl } = config;
   return createSignIn({
     database,
     accounts,
@@ -220,7 +226,7 @@ function signInOf(options: ServingDashboardOptions, { database, accounts, keys }
     clock,
     randomBytes,
     mail: mailer.send,
-    secret: signInSecret({ sessionSecret, databaseUrl, randomBytes }),
+    secret,
     mode: config.signUp,
     service: () => path.domains.live.current().service,
     pages: {
@@ -239,6 +245,7 @@ function dependenciesOf(
   options: ServingDashboardOptions,
   store: Store,
   signIn: SignIn,
+  secret: string,
 ): ConsoleDependencies {
   const { base, path, upkeep, draining } = options;
   const { config, clock, randomBytes } = base;
@@ -246,6 +253,7 @@ function dependenciesOf(
   return {
     store,
     signIn,
+    topUps: createTopUps({ secret, clock, randomBytes }),
     mailMode: options.mailer.mode,
     limits: path.pipeline.limits,
     serviceState: serviceStates.current,

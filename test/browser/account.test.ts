@@ -53,7 +53,7 @@ describeInBrowser('an account in the page', ({ visit }) => {
     await expectClean(visitor);
     await page.getByRole('link', { name: 'API keys' }).click();
     await expectText(page, 'mine');
-    expect(await page.getByRole('button', { name: 'New key' }).isDisabled()).toBe(true);
+    expect(await page.getByRole('button', { name: 'Create key' }).isDisabled()).toBe(true);
     expect(await page.getByRole('button', { name: 'Edit the key mine' }).isDisabled()).toBe(true);
     await page.getByRole('button', { name: 'Revoke the key mine' }).click();
     await page.getByRole('button', { name: 'Revoke key', exact: true }).click();

@@ -99,9 +99,9 @@ describeInBrowser('people and money in the console', ({ visit }) => {
     const { page } = visitor;
     await openSignedIn(visitor, rig.operator, `/accounts/${accountId}`);
     await page.getByRole('tab', { name: 'Keys' }).click();
-    await page.getByRole('button', { name: 'New key' }).first().click();
+    await page.getByRole('button', { name: 'Create key' }).first().click();
     await page.getByLabel('Name').fill('agent');
-    await page.getByRole('button', { name: 'Create key' }).click();
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
     const shown = async () => {
       const key = await page.locator('dialog pre').textContent();
       expect(await askOnce(rig, key ?? '')).toEqual([200, undefined]);

@@ -1,19 +1,11 @@
-// A visitor becomes a customer in the browser: signs up, opens the mailed link, creates a key, and uses it
-// with the openai client.
+// A visitor becomes a customer in the browser in six steps: opens the form, signs up, opens the mailed link,
+// confirms, opens the dialog of a key and creates it. The key works with the openai client.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import OpenAI from 'openai';
 import { describeInBrowser } from '../support/browser.ts';
 import { newEmail, newPassword } from '../support/customer.ts';
-import {
-  expectClean,
-  expectPath,
-  expectRow,
-  expectText,
-  makeKey,
-  openRig,
-  type Rig,
-} from './rig.ts';
+import { expectClean, expectPath, expectText, openRig, type Rig, shownKey } from './rig.ts';
 
 let rig: Rig;
 
@@ -27,10 +19,9 @@ describeInBrowser('a stranger', ({ visit }) => {
     const { gateway, mailbox } = rig;
     const email = newEmail();
     const password = newPassword();
-    await using visitor = await visit(`${gateway.url}/dashboard`);
+    await using visitor = await visit(gateway.url);
     const { page } = visitor;
-    await expectPath(page, '/dashboard/sign-in');
-    await page.getByRole('link', { name: 'Create an account' }).click();
+    await page.getByRole('link', { name: 'Create account' }).first().click();
     await page.getByLabel('E-mail address').fill(email);
     await page.getByLabel('Password', { exact: true }).fill(password);
     await page.getByRole('button', { name: 'Create account' }).click();
@@ -44,8 +35,12 @@ describeInBrowser('a stranger', ({ visit }) => {
     await expectText(page, 'Balance');
     await expectClean(visitor);
 
-    await page.getByRole('link', { name: 'API keys' }).click();
-    const key = await makeKey(page, 'laptop');
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await page.getByLabel('Name').fill('laptop');
+    await expectClean(visitor);
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
+    const key = await shownKey(page);
+    await page.locator('dialog pre', { hasText: key }).first().waitFor();
     await expectClean(visitor);
 
     const accounts = await gateway.run('account', 'list');
@@ -60,8 +55,16 @@ describeInBrowser('a stranger', ({ visit }) => {
     });
     expect(completion.choices[0]?.message.content).toBe('Hello from upstream.');
 
-    await page.goto(`${gateway.url}/dashboard/requests`);
-    await expectRow(page);
+    // The page above which the key is still shown has seen the first request.
+    await page
+      .getByRole('listitem')
+      .filter({ hasText: 'Send a request' })
+      .getByText('Done')
+      .waitFor();
+    await page.getByRole('button', { name: 'Done, I’ve copied it' }).click();
+    await page.reload();
+    await expectText(page, 'Runway');
+    expect(await page.getByText('Your first request').count()).toBe(0);
     await expectClean(visitor);
   });
 

@@ -7,12 +7,18 @@ import { waitUntil } from '../support/upstream.ts';
 import { expectClean, expectRow, expectText, openRig, openSignedIn, type Rig } from './rig.ts';
 
 let rig: Rig;
+/** The operator's checkout. */
+let shop: Bun.Server<undefined>;
 
 describeInBrowser('money', ({ visit }) => {
   beforeAll(async () => {
-    rig = await openRig(['ok']);
+    shop = Bun.serve({ port: 0, fetch: () => new Response('checkout') });
+    rig = await openRig(['ok'], { service: { top_up_url: `${shop.url}pay?shop=7` } });
   });
-  afterAll(() => rig.close());
+  afterAll(async () => {
+    await rig.close();
+    await shop.stop(true);
+  });
 
   test('is in the currency first, in service tokens by the switch, and the browser keeps the choice', async () => {
     const customer = await rig.newCustomer();
@@ -58,6 +64,64 @@ describeInBrowser('money', ({ visit }) => {
     expect(titles.map(tokensOf).reduce((sum, each) => sum + each)).toBe(
       tokensOf((await total.getAttribute('title')) ?? ''),
     );
+  });
+
+  test('balance is paid in the checkout of the operator, and appears on the page', async () => {
+    const customer = await rig.newCustomer();
+    await using visitor = await visit(`${rig.gateway.url}/dashboard`);
+    const { page } = visitor;
+    await openSignedIn(visitor, customer);
+    await page.locator('.stat', { hasText: 'Balance' }).getByRole('button').click();
+    await expectText(page, 'Or redeem a code:');
+    await expectClean(visitor);
+    const popup = page.waitForEvent('popup');
+    await page.getByRole('link', { name: 'Go to checkout' }).click();
+    const checkout = await popup;
+    await checkout.getByText('checkout').waitFor();
+    const { searchParams } = new URL(checkout.url());
+    expect([...searchParams.keys()]).toEqual(['shop', 'account', 'reference']);
+    expect(searchParams.get('account')).toBe(customer.accountId);
+    const paid = await rig.operator.session.send('POST', '/top-ups', {
+      reference: searchParams.get('reference'),
+      amount: '4000000',
+      reason: 'payment 1',
+    });
+    expect(paid.status).toBe(200);
+    await checkout.close();
+    await page.keyboard.press('Escape');
+    await expectText(page, '$4.10');
+  });
+
+  test('a code is redeemed in one dialog, from the ledger, a refusal and the banner', async () => {
+    const customer = await rig.newCustomer();
+    await using visitor = await visit(`${rig.gateway.url}/dashboard`);
+    const { page } = visitor;
+    await openSignedIn(visitor, customer, '/ledger');
+    await redeem(page, '2000000');
+    await expectText(page, '$2.00 added. $2.10 is available.');
+    await expectText(page, '$2.100000');
+    await expectClean(visitor);
+
+    const adjust = (amount: string) =>
+      rig.gateway.run('account', 'adjust', customer.accountId, amount, '--reason', 'test');
+    await adjust('-2100000');
+    await page.goto(`${rig.gateway.url}/dashboard/playground`);
+    await page.getByLabel('Message', { exact: true }).fill('Hello?');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await expectText(page, 'Your balance does not cover this request.');
+    await expectClean(visitor);
+    await redeem(page, '1000000');
+    await expectText(page, '$1.00 added.');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await expectText(page, 'Hello from upstream.');
+
+    await adjust('-999983');
+    await page.goto(`${rig.gateway.url}/dashboard/`);
+    await expectText(page, 'Your balance is used up');
+    await redeem(page, '3000000', page.locator('.alert'));
+    await expectText(page, '$3.00 added.');
+    await page.getByText('Your balance is used up').waitFor({ state: 'detached' });
+    await expectClean(visitor);
   });
 
   test('rows of the ledger add up as shown, for customers and for operators', async () => {
@@ -167,4 +231,13 @@ async function moneyRows(page: Page): Promise<readonly (readonly number[])[]> {
           ?.map((text) => Number(text.replace('−', '-').replace(/[$,.]/g, ''))) ?? [],
     ),
   );
+}
+
+/** Adds balance with a new code, by the button `within` a part of the page. */
+async function redeem(page: Page, amount: string, within: Page | Locator = page): Promise<void> {
+  const { data } = await rig.gateway.run('code', 'create', '--amount', amount, '--reason', 'test');
+  const [made] = data as { readonly code: string }[];
+  await within.getByRole('button', { name: 'Add balance' }).click();
+  await page.getByLabel('Code').fill(made?.code ?? '');
+  await page.getByRole('button', { name: 'Redeem code' }).click();
 }

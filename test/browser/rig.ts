@@ -86,9 +86,9 @@ export async function openSignedIn(
 
 /** Creates a key on the keys page and closes the dialog. */
 export async function makeKey(page: Page, name: string): Promise<string> {
-  await page.getByRole('button', { name: 'New key' }).first().click();
+  await page.getByRole('button', { name: 'Create key' }).first().click();
   await page.getByLabel('Name').fill(name);
-  await page.getByRole('button', { name: 'Create key' }).click();
+  await page.getByRole('button', { name: 'Create', exact: true }).click();
   const key = await shownKey(page);
   await page.getByRole('button', { name: 'Done, I’ve copied it' }).click();
   return key;

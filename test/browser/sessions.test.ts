@@ -121,11 +121,11 @@ describeInBrowser('sessions', ({ visit }) => {
     await page.reload();
     await expectText(page, 'mine');
     const isDisabled = (name: string) => page.getByRole('button', { name }).first().isDisabled();
-    expect(await isDisabled('New key')).toBe(true);
+    expect(await isDisabled('Create key')).toBe(true);
     const offered = page.locator('tbody').getByRole('button', { name: /^(Edit|Rotate) the key/ });
     for (const button of await offered.all()) expect(await button.isDisabled()).toBe(true);
     await page.goto(url('/ledger'));
-    await expectText(page, 'You can redeem codes once the account is active again.');
+    expect(await page.getByRole('button', { name: 'Add balance' }).isDisabled()).toBe(true);
     await expectClean(visitor);
   });
 

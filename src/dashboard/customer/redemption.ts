@@ -1,4 +1,5 @@
-// Redeems a code for the signed-in user. Rate-limits guessing by account and network, like sign-in.
+// Adds balance to the signed-in user's account: redeems a code, or leads to the operator's checkout.
+// Rate-limits guessing by account and network, like sign-in.
 // Codes with a typing error are rejected first and do not count.
 
 import { Type } from '@sinclair/typebox';
@@ -8,7 +9,7 @@ import { readRedemptionCode } from '../../core/redemption-code.ts';
 import { authorOf } from '../../identity/audit.ts';
 import { createThrottle } from '../../identity/sign-in/throttle.ts';
 import { codeDigest } from '../../ledger/codes.ts';
-import { invalidRequest } from '../edge/error.ts';
+import { invalidRequest, notFound } from '../edge/error.ts';
 import { type CustomerRoutes, sessionRoute } from '../edge/route.ts';
 import type { RedeemedRecord } from '../records/customer-ledger.ts';
 import type { OwnDependencies } from './account.ts';
@@ -22,6 +23,7 @@ const REFUSED = {
 
 export function redemptionRoutes({
   store,
+  topUps,
   serviceState,
   clock,
   randomBytes,
@@ -29,6 +31,18 @@ export function redemptionRoutes({
   const throttle = createThrottle({ database: store.database, clock });
 
   return [
+    sessionRoute({
+      method: 'GET',
+      path: '/checkout',
+      handle({ who: { accountId } }): Response {
+        const { topUpUrl } = serviceState().catalog.service;
+        if (topUpUrl === undefined) throw notFound('page');
+        const url = new URL(topUpUrl);
+        url.searchParams.set('account', accountId);
+        url.searchParams.set('reference', topUps.issue(accountId));
+        return new Response(null, { status: 303, headers: { location: url.href } });
+      },
+    }),
     sessionRoute({
       method: 'POST',
       path: '/redemption',

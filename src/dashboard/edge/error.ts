@@ -86,6 +86,7 @@ const OPERATION_STATUS: Readonly<Record<string, number>> = {
   alert_raised_again: 409,
   code_expired: 409,
   code_revoked: 409,
+  reference_expired: 409,
 };
 
 /** The status of an answer with this code. */
@@ -102,6 +103,8 @@ const ALL_STATUS: Readonly<Record<string, number>> = {
 
 /** The form field that a code is about. */
 const PARAMS: Readonly<Record<string, string>> = {
+  invalid_reference: 'reference',
+  reference_expired: 'reference',
   invalid_amount: 'amount',
   invalid_reason: 'reason',
   invalid_email: 'email',

@@ -71,6 +71,8 @@ export function serviceRecord(service: Service, logo: string | null) {
     name,
     logo,
     tagline: service.tagline ?? null,
+    /** Whether the operator has a checkout, whose address is made for each top-up. */
+    top_up: service.topUpUrl !== undefined,
     support_url: service.supportUrl ?? null,
     support_email: service.supportEmail ?? null,
     terms_url: service.termsUrl ?? null,

@@ -7,7 +7,7 @@ import type { ConsoleDependencies, MachineDependencies } from '../dependencies.t
 /** The server dependencies of these routes. */
 export type PeopleDependencies = Pick<
   ConsoleDependencies,
-  'store' | 'limits' | 'catalog' | 'fourEyesAbove' | 'clock' | 'randomBytes' | 'draining'
+  'store' | 'topUps' | 'limits' | 'catalog' | 'fourEyesAbove' | 'clock' | 'randomBytes' | 'draining'
 >;
 
 export function partsOf({

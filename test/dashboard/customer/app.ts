@@ -11,6 +11,7 @@ import {
   READS,
 } from '../../../src/dashboard/edge/call-limit.ts';
 import type { SignedInCustomer } from '../../../src/identity/signed-in.ts';
+import { createTopUps } from '../../../src/operations/top-ups.ts';
 import { creditOf, holdOf, settleOf } from '../../support/ledger.ts';
 import { serviceState } from '../../support/service-state.ts';
 import { ADDRESS, openApp, openDomains } from '../app.ts';
@@ -39,6 +40,7 @@ export async function openCustomerApp(directory: string, { catalog = '' } = {}) 
   const dependencies: OwnDependencies = {
     archives: undefined,
     store,
+    topUps: createTopUps({ secret: 'a secret of these tests', clock, randomBytes }),
     limits,
     serviceState: () => state,
     baseUrl: () => 'https://gate.example',

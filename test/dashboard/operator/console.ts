@@ -17,6 +17,7 @@ import { priceSheetRoutes } from '../../../src/dashboard/operator/price-sheet.ts
 import { requestRoutes } from '../../../src/dashboard/operator/requests.ts';
 import { tokenRoutes } from '../../../src/dashboard/operator/tokens.ts';
 import { usageRoutes } from '../../../src/dashboard/operator/usage.ts';
+import { createTopUps } from '../../../src/operations/top-ups.ts';
 import { START_MS } from '../../identity/fixtures.ts';
 import { openDomains } from '../app.ts';
 import { openOperatorApp } from './app.ts';
@@ -54,6 +55,7 @@ export async function openConsole(directory: string) {
   let changes = 0;
   const dependencies: PeopleDependencies = {
     store,
+    topUps: createTopUps({ secret: 'a secret of these tests', clock, randomBytes }),
     limits,
     catalog: () => catalog,
     fourEyesAbove: micro(1_000_000_000_000n),

@@ -13,7 +13,7 @@
 //            columns={[{ label: 'Name', show: (key) => key.name }]}
 //            empty={{ title: 'No keys yet', text: 'Make one to call the API.' }}
 //            actions={[REVOKE]}
-//            create={{ label: 'New key', dialog: (dialog) => <CreateKeyDialog {...dialog} /> }}
+//            create={{ label: 'Create key', dialog: (dialog) => <CreateKeyDialog {...dialog} /> }}
 //            shown={({ key }, onClose) => <ShownKeyDialog lines={[key]} onClose={onClose} />} />
 //        );
 //      }

@@ -94,7 +94,7 @@ export function Stat({
   readonly value: ComponentChildren;
   readonly unit?: string | null;
   readonly hint?: ComponentChildren;
-  /** A `Change`, beside the value, and a `Sparkline`, below the hint. */
+  /** A `Change`, beside the value, and a `Sparkline` or a button, below the hint. */
   readonly change?: ComponentChildren;
   readonly trend?: ComponentChildren;
   /** The main figure of the page. */

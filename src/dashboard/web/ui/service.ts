@@ -8,6 +8,7 @@ const NONE: ServiceRecord = {
   name: '',
   tagline: null,
   logo: null,
+  top_up: false,
   support_url: null,
   support_email: null,
   terms_url: null,

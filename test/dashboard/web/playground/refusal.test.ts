@@ -2,7 +2,10 @@
 
 import '../../../support/english.ts';
 import { expect, test } from 'bun:test';
-import { refusalInWords } from '../../../../src/dashboard/web/customer/playground/refusal.ts';
+import {
+  NO_BALANCE,
+  refusalInWords,
+} from '../../../../src/dashboard/web/customer/playground/refusal.ts';
 
 test.each([
   [
@@ -22,5 +25,12 @@ test.each([
   ],
   ['The model does not exist.', 5, 'The model does not exist.'],
 ])('%p, to be tried again after %p s', (message, seconds, words) => {
-  expect(refusalInWords(message, seconds)).toBe(words);
+  expect(refusalInWords({ code: 'some_code', message }, seconds)).toBe(words);
+});
+
+test('a balance that is too low is said without the units of the API', () => {
+  const message = 'The available balance is 0 service tokens, and this request has to reserve 1.';
+  expect(refusalInWords({ code: NO_BALANCE, message }, undefined)).toBe(
+    'Your balance does not cover this request.',
+  );
 });

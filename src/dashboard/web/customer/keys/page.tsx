@@ -2,15 +2,14 @@
 // actions.
 
 import { useState } from 'preact/hooks';
-import type { ConnectionRecord, KeySummaryRecord, ListedKeyRecord } from '../../../records/key.ts';
-import { keyActions, type ShownKey, ShownKeyDialog } from '../../shared/keys/actions.tsx';
+import type { KeySummaryRecord, ListedKeyRecord } from '../../../records/key.ts';
+import { keyActions, type ShownKey } from '../../shared/keys/actions.tsx';
 import { KEY_COLUMNS } from '../../shared/keys/columns.tsx';
-import { CreateKeyDialog } from '../../shared/keys/create.tsx';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
 import { withQuery } from '../../ui/api.ts';
 import { Button } from '../../ui/button.tsx';
-import { Collection, type DialogProps } from '../../ui/collection.tsx';
+import { Collection } from '../../ui/collection.tsx';
 import { amountColumn } from '../../ui/common-columns.tsx';
 import { useFilters } from '../../ui/filters.ts';
 import { formatCount } from '../../ui/format.ts';
@@ -19,9 +18,9 @@ import { useResource } from '../../ui/resource.ts';
 import type { Column } from '../../ui/table.tsx';
 import { useSort } from '../../ui/table-sort.ts';
 import { Time } from '../../ui/text.tsx';
+import { CreateDialog, ShownOwnKey } from './create.tsx';
 import { KEY_STATES, KeyFilters, maskedIn } from './filters.tsx';
 import { RevokeSeveralDialog } from './revoke-several.tsx';
-import { Snippets } from './snippets-view.tsx';
 
 /** What the server sorts by. */
 const SORTS = ['created', 'name', 'last_used', 'expires', 'spent', 'spent_today'];
@@ -86,15 +85,8 @@ export function View() {
         }
         columns={COLUMNS}
         actions={keyActions('account')}
-        create={{ label: t('New key'), dialog: (dialog) => <CreateDialog {...dialog} /> }}
-        shown={(shown, onClose) => (
-          <ShownKeyDialog
-            audience="account"
-            shown={shown}
-            use={<Usage apiKey={shown.key} />}
-            onClose={onClose}
-          />
-        )}
+        create={{ label: t('Create key'), dialog: (dialog) => <CreateDialog {...dialog} /> }}
+        shown={(shown, onClose) => <ShownOwnKey shown={shown} onClose={onClose} />}
         onChange={summary.reload}
       >
         <Loaded resource={summary} lines={2}>
@@ -150,38 +142,5 @@ function KeyStats({ summary }: { readonly summary: KeySummaryRecord }) {
         }
       />
     </Stats>
-  );
-}
-
-/** By number of hours. */
-const SPANS = [
-  { value: '168', label: t('In 7 days') },
-  { value: '720', label: t('In 30 days') },
-  { value: '2160', label: t('In 90 days') },
-  { value: '8760', label: t('In 1 year') },
-] as const;
-
-function CreateDialog({ onShown, onClose }: DialogProps<ShownKey>) {
-  return (
-    <CreateKeyDialog
-      title={t('New API key')}
-      path="/keys"
-      name={{
-        hint: t('For example, the machine or project that uses it. You can change it later.'),
-        placeholder: t('laptop'),
-      }}
-      until={{ hint: t('Expiring keys are safer.'), spans: SPANS }}
-      onCreated={onShown}
-      onClose={onClose}
-    />
-  );
-}
-
-function Usage({ apiKey }: { readonly apiKey: string }) {
-  const connection = useResource<ConnectionRecord>('/connection');
-  return (
-    <Loaded resource={connection}>
-      {(data) => <Snippets connection={data} apiKey={apiKey} />}
-    </Loaded>
   );
 }

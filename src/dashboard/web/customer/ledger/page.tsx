@@ -1,29 +1,24 @@
-// The account's ledger: entries, redemption of codes, and receipts.
+// The account's ledger: entries, receipts and exports.
 
 import { useState } from 'preact/hooks';
 import { Link, useSearchParams } from 'wouter-preact';
 import type { OwnAccountRecord } from '../../../records/account.ts';
-import type {
-  ArchiveRecord,
-  LedgerEntryRecord,
-  RedeemedRecord,
-} from '../../../records/customer-ledger.ts';
+import type { ArchiveRecord, LedgerEntryRecord } from '../../../records/customer-ledger.ts';
 import { t } from '../../text/t.ts';
 import { Amount, OtherAmount } from '../../ui/amount.tsx';
-import { amountText } from '../../ui/amount-text.ts';
-import { apiUrl, post, withQuery } from '../../ui/api.ts';
+import { apiUrl, withQuery } from '../../ui/api.ts';
 import { LinkButton } from '../../ui/button.tsx';
 import { amountColumn, ledgerColumns } from '../../ui/common-columns.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Form, fieldError, SelectField, TextField } from '../../ui/field.tsx';
+import { SelectField } from '../../ui/field.tsx';
 import { labelOf } from '../../ui/labels.ts';
-import { Alert, Card, Empty, Loaded, Page, Stat, Stats } from '../../ui/parts.tsx';
+import { Card, Empty, Loaded, Page, Stat, Stats } from '../../ui/parts.tsx';
 import { lastMonths } from '../../ui/period.ts';
-import { useAction, useList, useResource } from '../../ui/resource.ts';
-import { isFrozen } from '../../ui/session.ts';
+import { useList, useResource } from '../../ui/resource.ts';
 import { ListTable } from '../../ui/table.tsx';
 import { Segments } from '../../ui/tabs.tsx';
 import { Nothing, Time } from '../../ui/text.tsx';
+import { AddBalance } from '../add-balance.tsx';
 import { ReceiptText } from '../requests/receipt.tsx';
 import { ReceiptsCard } from './receipts.tsx';
 
@@ -43,6 +38,7 @@ export function View() {
     <Page
       title={t('Ledger and receipts')}
       lead={t("All changes to your balance, each with a receipt. Entries can't be changed.")}
+      actions={<AddBalance kind="primary" onAdded={reload} />}
     >
       <Loaded resource={account} lines={2}>
         {({ balance }) => (
@@ -96,14 +92,13 @@ export function View() {
           ]}
           empty={
             <Empty title={only === undefined ? t('No entries yet') : t('No top-ups yet')}>
-              {t('Redeem a code below, or ask the operator for a top-up.')}
+              {t('Add balance, or ask the operator for a top-up.')}
             </Empty>
           }
         />
       </Card>
       <ArchivesCard />
       <div class="grid">
-        <RedeemCard onRedeemed={reload} />
         <ReceiptsCard />
         <ExportCard only={only} />
       </div>
@@ -143,61 +138,6 @@ function BalanceStat({
 function Subject({ entry }: { readonly entry: LedgerEntryRecord }) {
   if (entry.kind !== 'request') return <Nothing />;
   return <Link href={`/requests/${entry.id}`}>{entry.model}</Link>;
-}
-
-function RedeemCard({ onRedeemed }: { readonly onRedeemed: () => unknown }) {
-  const [code, setCode] = useState('');
-  const [redeemed, setRedeemed] = useState<RedeemedRecord | undefined>(undefined);
-  const action = useAction(async () => {
-    setRedeemed(undefined);
-    setRedeemed(await post<RedeemedRecord>('/redemption', { code }));
-    setCode('');
-    await onRedeemed();
-  });
-  if (isFrozen.value) {
-    return (
-      <Card title={t('Redeem a code')}>
-        <p class="soft">{t('You can redeem codes once the account is active again.')}</p>
-      </Card>
-    );
-  }
-  return (
-    <Card title={t('Redeem a code')}>
-      <div class="stack">
-        {redeemed && (
-          <Alert
-            tone="good"
-            title={t('Code redeemed: {amount}', {
-              amount: amountText({ tokens: redeemed.amount, usd: redeemed.amount_usd }),
-            })}
-          >
-            {t('You have {available} available.', {
-              available: amountText({ tokens: redeemed.available }, 'figure'),
-            })}
-          </Alert>
-        )}
-        <Form
-          action={action}
-          fields={['code']}
-          submit={t('Redeem')}
-          submitKind="plain"
-          onSubmit={() => void action.run()}
-        >
-          <TextField
-            label={t('Code')}
-            hint={t("Capital letters and dashes don't matter.")}
-            placeholder={t('TG-XXXX-XXXX-XXXX-XXXX')}
-            required
-            maxLength={100}
-            spellcheck={false}
-            value={code}
-            onInput={setCode}
-            error={fieldError(action, 'code')}
-          />
-        </Form>
-      </div>
-    </Card>
-  );
 }
 
 function ArchivesCard() {

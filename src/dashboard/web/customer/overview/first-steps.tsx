@@ -6,9 +6,17 @@ import { t } from '../../text/t.ts';
 import { LinkButton } from '../../ui/button.tsx';
 import { Card } from '../../ui/parts.tsx';
 import { Badge } from '../../ui/text.tsx';
+import { AddBalance } from '../add-balance.tsx';
+import { CreateKeyButton } from '../keys/create.tsx';
 import { Snippets } from '../keys/snippets-view.tsx';
 
-export function FirstSteps({ overview }: { readonly overview: OverviewRecord }) {
+export function FirstSteps({
+  overview,
+  reload,
+}: {
+  readonly overview: OverviewRecord;
+  readonly reload: () => unknown;
+}) {
   const { first_steps: steps, connection } = overview;
   return (
     <Card title={t('Your first request')}>
@@ -16,26 +24,22 @@ export function FirstSteps({ overview }: { readonly overview: OverviewRecord }) 
         <Step
           title={t('Create an API key')}
           done={steps.has_key}
-          action={
-            <LinkButton kind={steps.has_key ? 'plain' : 'primary'} href="/keys">
-              {steps.has_key ? t('View keys') : t('Create key')}
-            </LinkButton>
-          }
+          action={<CreateKeyButton kind={steps.has_key ? 'plain' : 'primary'} onCreated={reload} />}
         >
           {t('Shown once. Store it in a secret manager.')}
         </Step>
         <Step
           title={t('Add balance')}
           done={steps.has_balance}
-          action={
-            steps.has_balance ? undefined : (
-              <LinkButton href="/ledger">{t('Redeem a code')}</LinkButton>
-            )
-          }
+          action={steps.has_balance ? undefined : <AddBalance onAdded={reload} />}
         >
           {t('Your requests are paid from it.')}
         </Step>
-        <Step title={t('Send a request')} done={steps.has_request}>
+        <Step
+          title={t('Send a request')}
+          done={steps.has_request}
+          action={<LinkButton href="/playground">{t('Try it in the playground')}</LinkButton>}
+        >
           {t('Paste this with your key, or use your own client library or agent.')}
         </Step>
       </ol>

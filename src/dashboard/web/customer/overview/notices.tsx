@@ -6,8 +6,15 @@ import { t } from '../../text/t.ts';
 import { LinkButton } from '../../ui/button.tsx';
 import { Alert } from '../../ui/parts.tsx';
 import { Time } from '../../ui/text.tsx';
+import { AddBalance } from '../add-balance.tsx';
 
-export function Notices({ overview }: { readonly overview: OverviewRecord }) {
+export function Notices({
+  overview,
+  reload,
+}: {
+  readonly overview: OverviewRecord;
+  readonly reload: () => unknown;
+}) {
   // The first steps already show a new customer the missing balance.
   const isNew = !overview.first_steps.has_request;
   const shown = overview.notices.filter(({ kind }) => !(isNew && kind === 'balance_empty'));
@@ -15,19 +22,19 @@ export function Notices({ overview }: { readonly overview: OverviewRecord }) {
   return (
     <div class="stack">
       {shown.map((notice) => (
-        <Notice key={notice.kind} notice={notice} />
+        <Notice key={notice.kind} notice={notice} reload={reload} />
       ))}
     </div>
   );
 }
 
-const ADD_BALANCE = (
-  <LinkButton size="small" href="/ledger">
-    {t('Add balance')}
-  </LinkButton>
-);
-
-function Notice({ notice }: { readonly notice: NoticeRecord }) {
+function Notice({
+  notice,
+  reload,
+}: {
+  readonly notice: NoticeRecord;
+  readonly reload: () => unknown;
+}) {
   switch (notice.kind) {
     case 'inactive':
       return notice.standing === 'suspended' ? (
@@ -67,13 +74,21 @@ function Notice({ notice }: { readonly notice: NoticeRecord }) {
       );
     case 'balance_empty':
       return (
-        <Alert tone="danger" title={t('Your balance is used up')} actions={ADD_BALANCE}>
+        <Alert
+          tone="danger"
+          title={t('Your balance is used up')}
+          actions={<AddBalance size="small" onAdded={reload} />}
+        >
           {t('Requests are rejected until you add balance.')}
         </Alert>
       );
     case 'balance_low':
       return (
-        <Alert tone="warning" title={t('Your balance is running low')} actions={ADD_BALANCE}>
+        <Alert
+          tone="warning"
+          title={t('Your balance is running low')}
+          actions={<AddBalance size="small" onAdded={reload} />}
+        >
           {notice.lasts_days < 1
             ? t('At your 7-day average, it lasts less than 1 day.')
             : t(

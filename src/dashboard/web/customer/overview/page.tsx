@@ -16,6 +16,7 @@ import { useResource } from '../../ui/resource.ts';
 import { Sparkline } from '../../ui/sparkline.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Badge, Time } from '../../ui/text.tsx';
+import { AddBalance } from '../add-balance.tsx';
 import { FirstSteps } from './first-steps.tsx';
 import { Notices } from './notices.tsx';
 import { SpendCard } from './spend-chart.tsx';
@@ -36,7 +37,7 @@ export function View() {
   return (
     <Page title={t('Overview')} actions={<LiveBadge state={state} />}>
       <Loaded resource={overview} lines={8}>
-        {(data) => <Shown overview={data} live={live ?? data.live} />}
+        {(data) => <Shown overview={data} live={live ?? data.live} reload={overview.reload} />}
       </Loaded>
     </Page>
   );
@@ -47,20 +48,22 @@ function isOf(live: LiveRecord, shown: LiveRecord): boolean {
   return live.today.requests === shown.today.requests && live.balance.total === shown.balance.total;
 }
 
-function Shown({
-  overview,
-  live,
-}: {
+type ShownProps = {
   readonly overview: OverviewRecord;
   readonly live: LiveRecord;
-}) {
+  readonly reload: () => unknown;
+};
+
+function Shown(props: ShownProps) {
+  const { overview, live, reload } = props;
   const { account, days, first_steps: steps } = overview;
-  const isNew = !steps.has_key || !steps.has_request;
+  // Stays until the page is left: the new key is shown above it, and its last step gets done.
+  const [isNew] = useState(!steps.has_key || !steps.has_request);
   return (
     <>
-      <Notices overview={overview} />
-      <Figures overview={overview} live={live} />
-      {isNew && <FirstSteps overview={overview} />}
+      <Notices overview={overview} reload={reload} />
+      <Figures {...props} />
+      {isNew && <FirstSteps overview={overview} reload={reload} />}
       <div class="grid">
         <Card title={t('Limits')}>
           <LimitsUsed account={account} usage={live.usage} />
@@ -74,13 +77,7 @@ function Shown({
   );
 }
 
-function Figures({
-  overview,
-  live,
-}: {
-  readonly overview: OverviewRecord;
-  readonly live: LiveRecord;
-}) {
+function Figures({ overview, live, reload }: ShownProps) {
   const { spend, days } = overview;
   const { balance, today } = live;
   return (
@@ -98,6 +95,7 @@ function Figures({
               })}
           </>
         }
+        trend={<AddBalance size="small" onAdded={reload} />}
       />
       <Stat
         label={t('Runway')}

@@ -7,9 +7,11 @@ import { t } from '../../text/t.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextArea } from '../../ui/field.tsx';
 import { Card, Empty } from '../../ui/parts.tsx';
+import { AddBalance } from '../add-balance.tsx';
 import type { ToolCall } from './answer.ts';
 import type { Conversation } from './conversation.ts';
 import { sendsOnEnter } from './keys.ts';
+import { NO_BALANCE } from './refusal.ts';
 import { isSent, openCalls, type Turn } from './request.ts';
 import { ProblemAlert, RunningView, TurnView } from './turns.tsx';
 
@@ -62,6 +64,7 @@ export function LaneView({
       )}
       {problem !== undefined && (
         <ProblemAlert problem={problem}>
+          {problem.code === NO_BALANCE && <AddBalance size="small" kind="primary" />}
           <Button size="small" onClick={() => onRun(turns)}>
             {t('Try again')}
           </Button>

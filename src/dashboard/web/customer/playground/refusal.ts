@@ -3,8 +3,12 @@
 import { t } from '../../text/t.ts';
 import { formatSpan } from '../../ui/format.ts';
 
-/** Replaces the retry advice in `message` by one for people. All other text stays unchanged. */
-export function refusalInWords(message: string, retryAfterSeconds: number | undefined): string {
+/** `message` with retry advice for people, or a sentence without the units of the API. */
+export function refusalInWords(
+  { code, message }: { readonly code: string; readonly message: string },
+  retryAfterSeconds: number | undefined,
+): string {
+  if (code === NO_BALANCE) return t('Your balance does not cover this request.');
   const when =
     retryAfterSeconds === undefined ? t('a moment') : formatSpan(retryAfterSeconds * 1_000);
   return message.replace(
@@ -12,3 +16,6 @@ export function refusalInWords(message: string, retryAfterSeconds: number | unde
     t('Try again in {when}', { when }),
   );
 }
+
+/** The code of a refusal that more balance ends. */
+export const NO_BALANCE = 'insufficient_balance';

@@ -17,7 +17,7 @@ export const conversations = [0, 1].map(() =>
     refusalOf(error) {
       if (!(error instanceof ApiError)) return undefined;
       const { code, param, requestId, retryAfterSeconds } = error;
-      const message = refusalInWords(error.message, retryAfterSeconds);
+      const message = refusalInWords(error, retryAfterSeconds);
       return { message, code, param, request_id: requestId };
     },
     now: () => performance.now(),

@@ -103,11 +103,11 @@ function Keys({ account: { id, email }, onKeysChange }: Props) {
       columns={KEY_COLUMNS}
       actions={keyActions('all')}
       create={{
-        label: t('New key'),
+        label: t('Create key'),
         needs: 'keys.manage',
         dialog: ({ onShown, onClose }) => (
           <CreateKeyDialog
-            title={t('New key')}
+            title={t('New API key')}
             path={`/accounts/${id}/keys`}
             name={{ hint: t('For {email}. The owner sees it in the list of keys.', { email }) }}
             onCreated={onShown}

@@ -113,8 +113,7 @@ export function BoundsFields<Args extends readonly unknown[]>({
 }) {
   const { unit, typed } = state;
   return (
-    <fieldset class="stack">
-      <legend>{t('Bounds')}</legend>
+    <div class="stack">
       {PERIODS.map((period) => (
         <EntryField
           key={period}
@@ -146,7 +145,7 @@ export function BoundsFields<Args extends readonly unknown[]>({
         checked={state.isGuarded}
         onChange={(isGuarded) => setState({ ...state, isGuarded })}
       />
-    </fieldset>
+    </div>
   );
 }
 

@@ -42,7 +42,7 @@ export const KEY_COLUMNS: readonly [Column<Row>, ...Column<Row>[]] = [
       ),
   },
   {
-    label: t('Bounds'),
+    label: t('Limits'),
     card: 'labelled',
     wrap: true,
     show: (record) => <KeyBounds record={record} />,

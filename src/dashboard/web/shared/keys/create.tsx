@@ -5,7 +5,7 @@ import type { CreatedKeyRecord } from '../../../records/key.ts';
 import { t } from '../../text/t.ts';
 import { post } from '../../ui/api.ts';
 import { FormDialog } from '../../ui/dialog.tsx';
-import type { SelectOption } from '../../ui/field.tsx';
+import { fieldError, type SelectOption } from '../../ui/field.tsx';
 import { useAction } from '../../ui/resource.ts';
 import { expiryOf, FOR_GOOD, UntilField } from '../../ui/until-field.tsx';
 import { BOUNDS_FIELDS, BoundsFields, KeyNameField, useBounds } from './bounds.tsx';
@@ -28,6 +28,7 @@ export function CreateKeyDialog({
   const [name, setName] = useState('');
   const [until, setUntil] = useState(FOR_GOOD);
   const bounds = useBounds();
+  const folded = ['expires_at', ...BOUNDS_FIELDS];
   const action = useAction(async () => {
     const body = { name, ...expiryOf(until), ...bounds.body };
     onCreated(await post<CreatedKeyRecord>(path, body));
@@ -36,13 +37,24 @@ export function CreateKeyDialog({
     <FormDialog
       title={title}
       action={action}
-      fields={['name', 'expires_at', ...BOUNDS_FIELDS]}
-      submit={t('Create key')}
+      fields={['name', ...folded]}
+      submit={t('Create')}
       onClose={onClose}
     >
       <KeyNameField {...nameField} name={name} action={action} onInput={setName} />
-      <UntilField {...untilField} until={until} action={action} onChange={setUntil} />
-      <BoundsFields bounds={bounds} action={action} />
+      <details
+        open={folded.some((field) => fieldError(action, field) !== undefined)}
+        // The browser cannot show its message at a field that is folded.
+        onInvalidCapture={({ currentTarget }) => {
+          currentTarget.open = true;
+        }}
+      >
+        <summary>{t('Limits')}</summary>
+        <div class="stack">
+          <UntilField {...untilField} until={until} action={action} onChange={setUntil} />
+          <BoundsFields bounds={bounds} action={action} />
+        </div>
+      </details>
     </FormDialog>
   );
 }
