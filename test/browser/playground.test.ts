@@ -2,6 +2,7 @@
 // checked before they are sent, and a failed message is not sent again.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import type { Locator, Page } from 'playwright-core';
 import { describeInBrowser } from '../support/browser.ts';
 import type { Customer } from '../support/customer.ts';
 import { expectClean, expectText, openRig, openSignedIn, type Rig } from './rig.ts';
@@ -29,6 +30,7 @@ describeInBrowser('the playground', ({ visit }) => {
     await openSignedIn(visitor, customer, '/playground');
     await page.getByRole('button', { name: format, exact: true }).click();
     await page.getByLabel('Model', { exact: true }).selectOption('reasoning');
+    await foldSettings(page);
     const depth = page.getByLabel(format === 'Messages' ? 'Thinking' : 'Reasoning effort', {
       exact: true,
     });
@@ -73,11 +75,41 @@ describeInBrowser('the playground', ({ visit }) => {
     await expectClean(visitor);
   });
 
+  test.each([
+    [1440, 900],
+    [390, 844],
+  ])(
+    'on %d × %d, the model is on top and the composer stays at the bottom',
+    async (width, height) => {
+      await using visitor = await visit(`${rig.gateway.url}/dashboard`, {
+        viewport: { width, height },
+      });
+      const { page } = visitor;
+      await openSignedIn(visitor, await rig.newCustomer(), '/playground');
+      const model = page.getByLabel('Model', { exact: true });
+      const message = page.getByLabel('Message', { exact: true });
+      await model.selectOption('echo-message');
+      const yOf = async (locator: Locator) => (await locator.boundingBox())?.y ?? Number.NaN;
+      const send = page.getByRole('button', { name: 'Send' });
+      expect(await yOf(model)).toBeLessThan(height / 2);
+      expect(await yOf(send)).toBeGreaterThan(height * 0.7);
+      // Longer than the screen.
+      await message.fill('word\n'.repeat(100));
+      await message.press('Enter');
+      await expectText(page, /Charged/);
+      await page.evaluate('scrollTo(0, 0)');
+      expect(await yOf(send)).toBeGreaterThan(height * 0.7);
+      expect(await yOf(send)).toBeLessThan(height);
+      await expectClean(visitor);
+    },
+  );
+
   test('a call of a tool is answered by hand, and the model goes on from the answer', async () => {
     await using visitor = await visit(`${rig.gateway.url}/dashboard`);
     const { page } = visitor;
     await openSignedIn(visitor, await rig.newCustomer(), '/playground');
     await page.getByLabel('Model', { exact: true }).selectOption('tool-round');
+    await foldSettings(page);
     await page.getByText('Tools', { exact: true }).click();
     await page.getByRole('button', { name: 'Insert example' }).click();
     await page.getByLabel('Message', { exact: true }).fill('Hello?');
@@ -92,9 +124,11 @@ describeInBrowser('the playground', ({ visit }) => {
     await page.getByLabel('Temperature').fill('9');
     await page.getByLabel('Message', { exact: true }).fill('More?');
     const asked = rig.upstream.requests.length;
-    await page.keyboard.press('Enter');
+    await foldSettings(page);
+    await page.getByLabel('Temperature').waitFor({ state: 'hidden' });
+    await page.getByLabel('Message', { exact: true }).press('Enter');
     await expectText(page, 'Some settings are not valid. Correct them first.');
-    expect(await page.locator('.playground input:invalid').getAttribute('max')).toBe('2');
+    expect(await page.locator('main input:invalid').getAttribute('max')).toBe('2');
     expect(rig.upstream.requests.length).toBe(asked);
     await page.getByLabel('Temperature').fill('1.5');
     await page.getByLabel('Tool definitions (JSON)').fill('[');
@@ -141,6 +175,7 @@ describeInBrowser('the playground', ({ visit }) => {
     const { page } = visitor;
     await openSignedIn(visitor, await rig.newCustomer(), '/playground');
     await page.getByLabel('Model', { exact: true }).selectOption('echo-message');
+    await foldSettings(page);
     const sent = page.waitForRequest('**/api/playground/chat/completions');
     for (const [label, value] of [
       ['Temperature', '0.3'],
@@ -171,6 +206,11 @@ describeInBrowser('the playground', ({ visit }) => {
     await expectText(page, /Charged/);
   });
 });
+
+/** Shows the folded settings, or hides them again. */
+function foldSettings(page: Page): Promise<void> {
+  return page.locator('summary', { hasText: 'Settings' }).click();
+}
 
 /** The last charge in USD, by the ledger. */
 async function chargeOf({ session }: Customer): Promise<string | undefined> {

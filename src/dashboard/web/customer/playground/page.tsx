@@ -103,34 +103,30 @@ function Playground({ models }: { readonly models: readonly CustomerModelRecord[
         </>
       }
     >
-      <div class="playground">
-        <div class="stack">
-          <div class={lanes.length > 1 ? 'lanes' : undefined}>
-            {lanes.map((lane, index) => (
-              <LaneView
-                key={index}
-                lane={lane}
-                isCompared={lanes.length > 1}
-                onRun={(turns) => run([lane], () => turns)}
-                onEdit={(at) => edit(lane.conversation.turns.value, at)}
-              />
-            ))}
-          </div>
-          {!isCalling && (
-            <Composer
-              takesPictures={lanes.every((lane) => lane.model.features.vision)}
-              isRunning={isRunning}
-              onSend={send}
-              onStop={() => {
-                for (const { conversation } of lanes) conversation.stop();
-              }}
-            />
-          )}
-        </div>
-        <form ref={form} onSubmit={(event) => event.preventDefault()}>
-          <SettingsCard models={models} model={model} />
-        </form>
+      <form ref={form} onSubmit={(event) => event.preventDefault()}>
+        <SettingsCard models={models} model={model} />
+      </form>
+      <div class={lanes.length > 1 ? 'conversation lanes' : 'conversation'}>
+        {lanes.map((lane, index) => (
+          <LaneView
+            key={index}
+            lane={lane}
+            isCompared={lanes.length > 1}
+            onRun={(turns) => run([lane], () => turns)}
+            onEdit={(at) => edit(lane.conversation.turns.value, at)}
+          />
+        ))}
       </div>
+      {!isCalling && (
+        <Composer
+          takesPictures={lanes.every((lane) => lane.model.features.vision)}
+          isRunning={isRunning}
+          onSend={send}
+          onStop={() => {
+            for (const { conversation } of lanes) conversation.stop();
+          }}
+        />
+      )}
       {showsCode && (
         <CodeDialog
           format={settings.value.format}
@@ -147,6 +143,9 @@ function isValid(form: HTMLFormElement | null): boolean {
   const invalid = form?.querySelector<HTMLElement>(':invalid, [aria-invalid="true"]');
   if (!invalid) return true;
   toast(t('Some settings are not valid. Correct them first.'));
+  for (const folded of form?.querySelectorAll('details') ?? []) {
+    if (folded.contains(invalid)) folded.open = true;
+  }
   invalid.focus();
   form?.reportValidity();
   return false;

@@ -1,4 +1,5 @@
-// The request settings beside the conversation: format, models, system prompt, parameters and tools.
+// The request settings above the conversation: models and format, and folded the system prompt,
+// parameters and tools.
 
 import type { CustomerModelRecord } from '../../../records/model.ts';
 import { t } from '../../text/t.ts';
@@ -12,7 +13,6 @@ import {
   TextField,
 } from '../../ui/field.tsx';
 import { formatCount } from '../../ui/format.ts';
-import { Card } from '../../ui/parts.tsx';
 import { Segments } from '../../ui/tabs.tsx';
 import { type Format, type Parameter, parametersOf } from './settings.ts';
 import { changeSettings, conversations, settings } from './state.ts';
@@ -36,58 +36,61 @@ export function SettingsCard({
     label: name === id ? id : `${name} (${id})`,
   }));
   const parameters = parametersOf(format, model);
-  const isNumber = ({ input }: Parameter): boolean => input.kind === 'number';
   return (
-    <Card title={t('Settings')}>
-      <Segments
-        label={t('Format')}
-        choices={FORMATS}
-        active={format}
-        onChange={(chosen) => changeSettings({ format: chosen })}
-      />
-      <SelectField
-        label={t('Model')}
-        value={model.id}
-        options={choices}
-        onChange={(chosen) => changeSettings({ model: chosen })}
-        hint={priceOf(model)}
-      />
-      <SelectField
-        label={t('Compare with')}
-        value={models.some(({ id }) => id === other) ? other : ''}
-        options={[{ value: '', label: t('No second model') }, ...choices]}
-        onChange={(chosen) => {
-          if (chosen === '') conversations[1]?.load([]);
-          changeSettings({ other: chosen });
-        }}
-      />
-      <TextArea
-        label={t('System prompt')}
-        rows={3}
-        value={system}
-        onInput={(text) => changeSettings({ system: text })}
-      />
-      <div class="pair">
-        {parameters.filter(isNumber).map((parameter) => (
-          <ParameterField key={parameter.name} parameter={parameter} />
-        ))}
+    <div class="card">
+      <div class="card-body">
+        <div class="filters">
+          <SelectField
+            label={t('Model')}
+            value={model.id}
+            options={choices}
+            onChange={(chosen) => changeSettings({ model: chosen })}
+          />
+          <SelectField
+            label={t('Compare with')}
+            value={models.some(({ id }) => id === other) ? other : ''}
+            options={[{ value: '', label: t('No second model') }, ...choices]}
+            onChange={(chosen) => {
+              if (chosen === '') conversations[1]?.load([]);
+              changeSettings({ other: chosen });
+            }}
+          />
+          <Segments
+            label={t('Format')}
+            choices={FORMATS}
+            active={format}
+            onChange={(chosen) => changeSettings({ format: chosen })}
+          />
+        </div>
+        <p class="soft small">{priceOf(model)}</p>
+        <details>
+          <summary>{t('Settings')}</summary>
+          <div class="stack tools">
+            <TextArea
+              label={t('System prompt')}
+              rows={2}
+              value={system}
+              onInput={(text) => changeSettings({ system: text })}
+            />
+            <div class="filters">
+              {parameters.map((parameter) => (
+                <ParameterField key={parameter.name} parameter={parameter} />
+              ))}
+            </div>
+            {model.features.tools ? (
+              <Tools />
+            ) : (
+              <p class="hint soft small">{t('This model does not support tools.')}</p>
+            )}
+            <CheckField
+              label={t('Stream the answer')}
+              checked={stream}
+              onChange={(checked) => changeSettings({ stream: checked })}
+            />
+          </div>
+        </details>
       </div>
-      {parameters
-        .filter((parameter) => !isNumber(parameter))
-        .map((parameter) => (
-          <ParameterField key={parameter.name} parameter={parameter} />
-        ))}
-      {model.features.tools ? (
-        <Tools />
-      ) : (
-        <p class="hint soft small">{t('This model does not support tools.')}</p>
-      )}
-      <CheckField
-        label={t('Stream the answer')}
-        checked={stream}
-        onChange={(checked) => changeSettings({ stream: checked })}
-      />
-    </Card>
+    </div>
   );
 }
 
