@@ -10,11 +10,10 @@ import type {
 } from '../../../records/operator-catalog.ts';
 import { t } from '../../text/t.ts';
 import { post } from '../../ui/api.ts';
-import { Button } from '../../ui/button.tsx';
+import { Button, LinkButton } from '../../ui/button.tsx';
 import { Alert, Card, ErrorAlert, Lines } from '../../ui/parts.tsx';
 import { useAction } from '../../ui/resource.ts';
 import { toast } from '../../ui/toast.tsx';
-import { InactiveFileAlert, RejectedFileAlert } from '../catalog-file.tsx';
 import { type DraftCheck, discardDraft, draft, mergeDraft } from './draft.ts';
 
 type Problem = TextCheckRecord['problems'][number];
@@ -37,7 +36,12 @@ export function DraftReview(props: Props) {
   const { file } = props.record;
   return (
     <>
-      {published && <RejectedFileAlert published={published} />}
+      {published && (
+        <Alert tone="danger" title={t('The file was written, but the server rejected it')}>
+          <Lines lines={published.problems} />
+          <p>{t('The previous file is {backup}.', { backup: published.backup })}</p>
+        </Alert>
+      )}
       {file.not_writable !== null && (
         <Alert tone="warning" title={t('The catalog cannot be published from here')}>
           <p>{file.not_writable}</p>
@@ -48,7 +52,19 @@ export function DraftReview(props: Props) {
           </p>
         </Alert>
       )}
-      {file.not_writable === null && !file.in_force && <InactiveFileAlert />}
+      {file.not_writable === null && !file.in_force && (
+        <Alert
+          tone="warning"
+          title={t('The catalog file is not active')}
+          actions={
+            <LinkButton href="/catalog" size="small">
+              {t('Catalog')}
+            </LinkButton>
+          }
+        >
+          <p>{t('Publishing edits the file on disk. First check why the server rejected it.')}</p>
+        </Alert>
+      )}
       {draft.value && <Review {...props} onRejected={setPublished} />}
     </>
   );
