@@ -1,43 +1,38 @@
 // Shows new recovery codes once, to copy or to download.
 
 import { t } from '../../text/t.ts';
-import { Button, CopyButton } from '../button.tsx';
+import { Button } from '../button.tsx';
 import { downloadText } from '../download.ts';
-import { Alert } from '../parts.tsx';
+import { ShownOnceDialog } from '../shown-once.tsx';
 
 const FILE = 'tollgate-recovery-codes.txt';
 
 export function RecoveryCodes({
+  title,
   codes,
-  onDone,
+  onClose,
 }: {
+  readonly title: string;
   readonly codes: readonly string[];
-  readonly onDone: () => void;
+  readonly onClose: () => void;
 }) {
-  const text = `${codes.join('\n')}\n`;
   return (
-    <>
-      <Alert tone="warning" title={t('Recovery codes (shown once)')}>
-        {t(
-          'Each code works once instead of a code from your app. Store them in a password manager, not only on the phone with the app.',
-        )}
-      </Alert>
-      <ul class="plain recovery-codes" aria-label={t('Recovery codes')}>
-        {codes.map((code) => (
-          <li key={code}>{code}</li>
-        ))}
-      </ul>
-      <div class="row apart">
-        <div class="row">
-          <CopyButton text={text} label={t('Copy the recovery codes')} />
-          <Button size="small" onClick={() => downloadText(FILE, text)}>
+    <ShownOnceDialog
+      title={title}
+      label={t('the recovery codes')}
+      lines={codes}
+      use={
+        <div>
+          <Button size="small" onClick={() => downloadText(FILE, `${codes.join('\n')}\n`)}>
             {t('Download')}
           </Button>
         </div>
-        <Button kind="primary" onClick={onDone}>
-          {t('Done, I’ve saved them')}
-        </Button>
-      </div>
-    </>
+      }
+      onClose={onClose}
+    >
+      {t(
+        'Each code works once instead of a code from your app. Store them in a password manager, not only on the phone with the app. Earlier codes no longer work.',
+      )}
+    </ShownOnceDialog>
   );
 }

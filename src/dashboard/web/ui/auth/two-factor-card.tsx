@@ -7,7 +7,7 @@ import type { RecoveryCodesRecord, TwoFactorStartRecord } from '../../../records
 import { t } from '../../text/t.ts';
 import { post, remove } from '../api.ts';
 import { Button } from '../button.tsx';
-import { ConfirmDialog, Dialog } from '../dialog.tsx';
+import { ConfirmDialog } from '../dialog.tsx';
 import { Alert, Card, ErrorAlert } from '../parts.tsx';
 import { useAction } from '../resource.ts';
 import { loadSession, session } from '../session.ts';
@@ -95,10 +95,11 @@ function Manage() {
         </Button>
       </div>
       {codes && (
-        <Dialog title={t('New recovery codes')} onClose={() => setCodes(undefined)}>
-          <p>{t('Your old codes no longer work.')}</p>
-          <RecoveryCodes codes={codes} onDone={() => setCodes(undefined)} />
-        </Dialog>
+        <RecoveryCodes
+          title={t('New recovery codes')}
+          codes={codes}
+          onClose={() => setCodes(undefined)}
+        />
       )}
       {isEnding && (
         <ConfirmDialog

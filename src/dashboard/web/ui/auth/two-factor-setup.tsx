@@ -28,11 +28,8 @@ export function TwoFactorSetup({ start, onClose }: SetupProps) {
     setCodes(record.codes);
   });
   if (codes !== undefined) {
-    return (
-      <Dialog title={t('Two-factor authentication is on')} onClose={() => onClose(true)}>
-        <RecoveryCodes codes={codes} onDone={() => onClose(true)} />
-      </Dialog>
-    );
+    const title = t('Two-factor authentication is on');
+    return <RecoveryCodes title={title} codes={codes} onClose={() => onClose(true)} />;
   }
   return (
     <Dialog title={t('Set up two-factor authentication')} onClose={() => onClose(false)}>
