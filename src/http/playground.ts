@@ -2,14 +2,16 @@
 // stream, authenticated by a session instead of a key. The dashboard has checked the session.
 
 import type { ClientFormatName } from '../core/admit.ts';
+import { GatewayError } from '../core/error.ts';
 import type { RouteName } from '../core/request-summary.ts';
 import type { PlaygroundCall } from '../generate/pipeline-types.ts';
 import { chatFormat } from '../wire/chat/format.ts';
 import type { ClientFormat } from '../wire/format.ts';
 import { messagesFormat } from '../wire/messages/format.ts';
 import { responsesFormat } from '../wire/responses/format.ts';
-import { type HandlerDependencies, PlaygroundExchange } from './exchange.ts';
+import { type HandlerDependencies, PlaygroundExchange, refuse } from './exchange.ts';
 import { answerGeneration } from './handlers.ts';
+import { notOffered } from './routes.ts';
 
 const FORMATS: Readonly<
   Record<ClientFormatName, { readonly format: ClientFormat; readonly route: RouteName }>
@@ -26,5 +28,10 @@ export function answerPlayground(
   call: PlaygroundCall,
 ): Promise<Response> {
   const { format, route } = FORMATS[name];
-  return answerGeneration(dependencies, new PlaygroundExchange(dependencies, call, format, route));
+  const exchange = new PlaygroundExchange(dependencies, call, format, route);
+  if (name === 'responses' && !dependencies.offersResponses) {
+    const message = notOffered('/v1/responses', false) ?? '';
+    return refuse(dependencies, exchange, new GatewayError('not_found', { message }));
+  }
+  return answerGeneration(dependencies, exchange);
 }

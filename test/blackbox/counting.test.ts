@@ -4,7 +4,15 @@
 import { beforeAll, describe, expect, test } from 'bun:test';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
-import { FORMATS, generate, get, PATHS, post, requestBody } from '../support/client.ts';
+import {
+  EVERY_FORMAT,
+  FORMATS,
+  generate,
+  get,
+  PATHS,
+  post,
+  requestBody,
+} from '../support/client.ts';
 import { explain } from '../support/explain.ts';
 import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
@@ -73,7 +81,10 @@ describe('every character is counted', () => {
       const account = await gateway.createAccount({ plan: 'large', credit: 10_000_000 });
       const tokens = await counted(account, text);
       expect(tokens).toBeGreaterThanOrEqual(0.95 * real(text));
-      for (const format of FORMATS) {
+      const body = requestBody('responses', 'ok', prompt(text));
+      const same = await post(account, '/v1/responses/input_tokens', body);
+      expect(await same.json()).toEqual({ object: 'response.input_tokens', input_tokens: tokens });
+      for (const format of EVERY_FORMAT) {
         const answer = await generate(account, format, 'ok', prompt(text));
         expect(answer.status).toBe(200);
         const story = await explain(gateway, answer.headers.get('x-request-id'));

@@ -249,10 +249,13 @@ describe('pages of the list', () => {
 
 describe('what is not offered', () => {
   test.each([
-    ['POST', '/v1/responses', 'The Responses format is not offered'],
-    ['GET', '/v1/responses', 'The Responses format is not offered'],
-    ['GET', '/v1/responses/resp_1', 'The Responses format is not offered'],
-    ['POST', '/responses', 'The Responses format is not offered'],
+    ['GET', '/v1/responses/resp_1', 'Responses are not kept here'],
+    ['DELETE', '/v1/responses/resp_1', 'Responses are not kept here'],
+    ['POST', '/v1/responses/resp_1/cancel', 'Responses are not kept here'],
+    ['GET', '/v1/responses/resp_1/input_items', 'Responses are not kept here'],
+    ['POST', '/v1/responses/compact', 'Responses are not kept here'],
+    ['POST', '/v1/conversations', 'Conversations are not kept here'],
+    ['POST', '/responses', 'Nothing is served at /responses'],
     ['POST', '/v1/completions', 'Completions of bare prompts are not offered'],
     ['POST', '/v1/messages/batches', 'Batches are not offered'],
     ['POST', '/v1/embeddings', 'This service generates text'],
@@ -267,17 +270,34 @@ describe('what is not offered', () => {
     const { error } = (await answer.json()) as { error: { code: string; message: string } };
     expect([answer.status, error.code]).toEqual([404, 'not_found']);
     expect(error.message).toStartWith(words);
-    expect(error.message).toMatch(/POST \/v1|base URL|by itself/);
+    expect(error.message).toMatch(/POST \/v1|base URL|by itself|with each request/);
   });
 
-  test('a WebSocket gets the same refusal', async () => {
+  test('a WebSocket of Responses is refused by its method', async () => {
     const headers = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' };
     const key = { 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' };
     const answer = await fetch(`${account.url}/v1/responses`, { headers: { ...headers, ...key } });
-    expect([answer.status, await answer.text()]).toEqual([
-      404,
-      expect.stringContaining('The Responses format is not offered, over HTTP or WebSocket.'),
-    ]);
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);
+    expect(await answer.json()).toMatchObject({ error: { code: 'method_not_allowed' } });
+  });
+
+  test('Responses are not, where the operator leaves the format out', async () => {
+    const catalog = catalogFor(upstream, ['ok']);
+    const environment = { RESPONSES_FORMAT: 'off' };
+    await using without = await startGateway({ catalog, environment });
+    const caller = await without.createAccount();
+    for (const path of ['/v1/responses', '/v1/responses/input_tokens', '/responses']) {
+      const headers = { authorization: `Bearer ${caller.key}` };
+      const answer = await fetch(caller.url + path, { method: 'POST', headers, body: '{}' });
+      const { error } = (await answer.json()) as { error: { message: string } };
+      expect([path, answer.status]).toEqual([path, 404]);
+      expect(error.message).toStartWith('The Responses format is not offered');
+    }
+    expect((await generate(caller, 'chat', 'ok')).status).toBe(200);
+    const { json } = await get(caller, '/openapi.json');
+    expect(Object.keys(json['paths'] as object).filter((path) => /responses/.test(path))).toEqual(
+      [],
+    );
   });
 });
 

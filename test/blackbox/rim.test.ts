@@ -219,13 +219,16 @@ describe('paths and methods', () => {
   ];
   const OF_OTHERS = [
     ...['/v1/embeddings', '/v1/images/generations', '/v1/audio/speech', '/v1/files'],
-    ...['/v1/responses', '/v1/completions', '/v1/messages/batches'],
+    ...['/v1/completions', '/v1/messages/batches'],
   ];
   const ROWS: readonly Row[] = [
     ...['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'].flatMap(
       (method): Row[] => [
         [method, '/v1/chat/completions', 'method_not_allowed', 'chat', 'POST'],
         [method, '/v1/messages', 'method_not_allowed', 'messages', 'POST'],
+        // Its envelope is that of chat.
+        [method, '/v1/responses', 'method_not_allowed', 'chat', 'POST'],
+        [method, '/v1/responses/input_tokens', 'method_not_allowed', 'chat', 'POST'],
         [method, '/v1/messages/count_tokens', 'method_not_allowed', 'messages', 'POST'],
       ],
     ),

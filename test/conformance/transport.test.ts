@@ -7,6 +7,7 @@ import OpenAI from 'openai';
 import { HELLO } from '../support/behaviours.ts';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
 import {
+  type EveryFormat,
   FORMATS,
   generate,
   generateStream,
@@ -120,8 +121,8 @@ test('case 5: a chat call with x-api-key alone', async () => {
 
 test('case 6: both headers with the same key, and with two different ones', async () => {
   const other = await gateway.createAccount();
-  for (const path of Object.values(PATHS)) {
-    const body = path === PATHS.chat ? chatBody : messagesBody;
+  for (const [format, path] of Object.entries(PATHS)) {
+    const body = JSON.stringify(requestBody(format as EveryFormat, 'ok'));
     expect((await send(path, body, { ...bearer(), 'x-api-key': account.key })).status).toBe(200);
     expect((await send(path, body, { ...bearer(), 'x-api-key': other.key })).status).toBe(401);
   }

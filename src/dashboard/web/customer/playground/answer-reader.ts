@@ -1,7 +1,8 @@
-// Reads answers of the gateway in both formats: the events of a stream, a whole body, or an error.
+// Reads answers of the gateway in all formats: the events of a stream, a whole body, or an error.
 
 import { t } from '../../text/t.ts';
 import type { Answer, Bill, Problem, Usage } from './answer.ts';
+import { isResponses, readResponses } from './responses-format.ts';
 
 type Counts = 'prompt_tokens' | 'prompt_cache_hit_tokens' | 'completion_tokens';
 type MessagesCounts = 'input_tokens' | 'cache_read_input_tokens' | 'output_tokens';
@@ -76,6 +77,7 @@ export async function* readBody(response: Response): AsyncGenerator<string> {
 /** The answer with `data` added: an event, or a whole body. */
 export function readAnswer(answer: Answer, data: string): Answer {
   const fields: Fields = JSON.parse(data);
+  if (isResponses(fields)) return readResponses(answer, fields, readBill);
   const { error, usage, content, content_block: begun, delta, stop_reason: stop } = fields;
   if (error !== undefined) {
     const { message = t('The gateway returned an error without a message.'), code = 'unknown' } =

@@ -1,8 +1,8 @@
-// The playground's model of an answer in either format, streamed or whole.
+// The playground's model of an answer in any format, streamed or whole.
 
 export type ToolCall = { readonly id: string; readonly name: string; readonly arguments: string };
 
-/** The charge of an answer, in the fields of both formats. */
+/** The charge of an answer, in the fields of all formats. */
 export type Bill = {
   readonly svc_tokens_debited: string;
   readonly svc_cost_usd: string;

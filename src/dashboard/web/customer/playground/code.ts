@@ -30,6 +30,14 @@ const SDKS = {
     method: 'messages.create',
     text: 'content[0].text',
   },
+  responses: {
+    python: 'openai',
+    javascript: 'openai',
+    client: 'OpenAI',
+    base: '/v1',
+    method: 'responses.create',
+    text: 'output_text',
+  },
 } as const;
 
 type CodePlace = {
@@ -118,7 +126,7 @@ function pythonLiteral(value: unknown, indent: string): string {
 /** The data of images would fill the page: its beginning stands for it. Texts have no bare quotes. */
 function shortenData(body: RequestBody): RequestBody {
   const text = JSON.stringify(body).replaceAll(
-    /("(?:url":"data:[^,"]*,|data":")[A-Za-z0-9+/]{24})[A-Za-z0-9+/]+=*"/g,
+    /("(?:(?:image_)?url":"data:[^,"]*,|data":")[A-Za-z0-9+/]{24})[A-Za-z0-9+/]+=*"/g,
     '$1…"',
   );
   return JSON.parse(text) as RequestBody;

@@ -95,7 +95,7 @@ function Playground({ models }: { readonly models: readonly CustomerModelRecord[
   return (
     <Page
       title={t('Playground')}
-      lead={t('Try a model in either format. Requests are charged as usual.')}
+      lead={t('Try a model in any format. Requests are charged as usual.')}
       actions={
         <>
           <Button onClick={startNew}>{t('New conversation')}</Button>

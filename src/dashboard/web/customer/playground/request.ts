@@ -2,11 +2,16 @@
 // sent.
 
 import { type Answer, argumentsOf, type ToolCall } from './answer.ts';
+import { responsesBody } from './responses-format.ts';
 import { type Model, type ParameterValues, parameterValues, type Settings } from './settings.ts';
 import { chosenTool, readTools, type Tool, toolChoices } from './tools.ts';
 
 /** Below the base URL of the API and of the playground. */
-export const PATHS = { chat: '/chat/completions', messages: '/messages' } as const;
+export const PATHS = {
+  chat: '/chat/completions',
+  messages: '/messages',
+  responses: '/responses',
+} as const;
 
 /** An image of a message. */
 export type Picture = {
@@ -45,8 +50,8 @@ export type Facts = {
 
 export type RequestBody = Readonly<Record<string, unknown>>;
 
-/** What both formats write in their own way. */
-type Parts = {
+/** What each format writes in its own way. */
+export type RequestParts = {
   readonly turns: readonly Turn[];
   readonly system: string | undefined;
   readonly parameters: ParameterValues;
@@ -60,8 +65,7 @@ export function requestBody(settings: Settings, model: Model, turns: readonly Tu
   const { format, system, toolChoice, stream } = settings;
   const read = model.features.tools ? readTools(settings.tools) : [];
   const tools = typeof read === 'string' ? [] : read;
-  const write = format === 'chat' ? chatBody : messagesBody;
-  const parts = write({
+  const parts = WRITERS[format]({
     turns: turns.filter(isSent),
     system: system.trim() === '' ? undefined : system,
     parameters: parameterValues(settings, model),
@@ -71,12 +75,14 @@ export function requestBody(settings: Settings, model: Model, turns: readonly Tu
   return present({ model: model.id, ...parts, stream: stream || undefined });
 }
 
+const WRITERS = { chat: chatBody, messages: messagesBody, responses: responsesBody };
+
 /** A message that another one follows was never answered: it is not sent again. */
 export function isSent({ kind }: Turn, index: number, turns: readonly Turn[]): boolean {
   return kind !== 'user' || turns[index + 1]?.kind !== 'user';
 }
 
-function chatBody({ turns, system, parameters, tools, toolChoice }: Parts): RequestBody {
+function chatBody({ turns, system, parameters, tools, toolChoice }: RequestParts): RequestBody {
   const { thinking, response_format: answerFormat, ...same } = parameters;
   const messages = turns.map(chatMessage);
   const name = chosenTool(toolChoice);
@@ -129,7 +135,7 @@ function textParts(text: string): readonly object[] {
   return text === '' ? [] : [{ type: 'text', text }];
 }
 
-function messagesBody({ turns, system, parameters, tools, toolChoice }: Parts): RequestBody {
+function messagesBody({ turns, system, parameters, tools, toolChoice }: RequestParts): RequestBody {
   const { stop, thinking: type, budget_tokens: budget, user, ...same } = parameters;
   const name = chosenTool(toolChoice);
   return {

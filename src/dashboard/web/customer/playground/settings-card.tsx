@@ -21,6 +21,7 @@ import { chosenTool, EXAMPLE_TOOLS, readTools, toolChoices } from './tools.ts';
 const FORMATS: readonly { readonly id: Format; readonly label: string }[] = [
   { id: 'chat', label: t('Chat completions') },
   { id: 'messages', label: t('Messages') },
+  { id: 'responses', label: t('Responses') },
 ];
 
 export function SettingsCard({

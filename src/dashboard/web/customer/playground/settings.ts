@@ -1,9 +1,9 @@
-// The settings of the playground as typed, and the parameters of both formats with their limits. Pure.
+// The settings of the playground as typed, and the parameters of all formats with their limits. Pure.
 
 import type { CustomerModelRecord } from '../../../records/model.ts';
 import { t } from '../../text/t.ts';
 
-export type Format = 'chat' | 'messages';
+export type Format = 'chat' | 'messages' | 'responses';
 
 export type Model = Pick<CustomerModelRecord, 'id' | 'max_output_tokens'> & {
   readonly features: Pick<CustomerModelRecord['features'], 'reasoning' | 'tools' | 'json_mode'>;
@@ -66,14 +66,16 @@ const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
 
 /** The parameters of a format, in the order of the form. */
 export function parametersOf(format: Format, model: Model): readonly Parameter[] {
-  const isChat = format === 'chat';
+  const isMessages = format === 'messages';
   const share = (min: number, max: number) => ({ kind: 'number', min, max, step: 'any' }) as const;
   const tokens = { kind: 'number', min: 1, max: model.max_output_tokens, step: 1 } as const;
   const { reasoning, json_mode: jsonMode } = model.features;
   const noReasoning = reasoning ? undefined : t('This model has no reasoning.');
-  const chat: readonly Parameter[] = [
+  const penalties: readonly Parameter[] = [
     { name: 'frequency_penalty', label: t('Frequency penalty'), input: share(-2, 2) },
     { name: 'presence_penalty', label: t('Presence penalty'), input: share(-2, 2) },
+  ];
+  const openai: readonly Parameter[] = [
     {
       name: 'response_format',
       label: t('Answer format'),
@@ -91,16 +93,7 @@ export function parametersOf(format: Format, model: Model): readonly Parameter[]
   const messages: readonly Parameter[] = [
     { name: 'budget_tokens', label: t('Thinking budget'), input: tokens },
   ];
-  return [
-    { name: 'temperature', label: t('Temperature'), input: share(0, isChat ? 2 : 1) },
-    { name: 'top_p', label: t('Top P'), input: share(0.01, 1) },
-    {
-      name: 'max_tokens',
-      label: t('Max tokens'),
-      input: tokens,
-      sentIfEmpty: isChat ? undefined : MESSAGES_MAX_TOKENS,
-    },
-    ...(isChat ? chat : messages),
+  const both: readonly Parameter[] = [
     {
       name: 'thinking',
       label: t('Thinking'),
@@ -113,6 +106,19 @@ export function parametersOf(format: Format, model: Model): readonly Parameter[]
       input: { kind: 'lines' },
       hint: t('One per line, at most {max}', { max: String(STOP_MAX) }),
     },
+  ];
+  return [
+    { name: 'temperature', label: t('Temperature'), input: share(0, isMessages ? 1 : 2) },
+    { name: 'top_p', label: t('Top P'), input: share(0.01, 1) },
+    {
+      name: 'max_tokens',
+      label: t('Max tokens'),
+      input: tokens,
+      sentIfEmpty: isMessages ? MESSAGES_MAX_TOKENS : undefined,
+    },
+    ...(format === 'chat' ? penalties : []),
+    ...(isMessages ? messages : openai),
+    ...(format === 'responses' ? [] : both),
     {
       name: 'user',
       label: t('End user'),

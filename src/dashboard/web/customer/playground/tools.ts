@@ -1,4 +1,4 @@
-// Parses the tools typed into the playground. Accepts either format and sends the chosen one.
+// Parses the tools typed into the playground. Accepts any format and sends the chosen one.
 
 import { t } from '../../text/t.ts';
 
