@@ -23,12 +23,14 @@ export const SUITES: readonly Suite[] = [
   {
     name: 'openai-python',
     folder: 'openai',
-    // Stored completions and the deletion of models are not offered.
+    // What is stored is not offered, nor the deletion of models.
     arguments: [
       'tests/api_resources/chat/test_completions.py',
       'tests/api_resources/test_models.py',
+      'tests/api_resources/test_responses.py',
+      'tests/api_resources/responses/test_input_tokens.py',
       '-k',
-      '(TestCompletions or TestAsyncCompletions) and create or (TestModels or TestAsyncModels) and not delete',
+      '(Completions or Responses) and create or InputTokens or Models and not delete',
     ],
   },
   {

@@ -67,7 +67,9 @@ function ignoreLostReader(error: Error): void {
 function createProgram(perform: Perform): Command {
   const program = new Command('tollgate');
   program
-    .description('A gateway that sells text generation through the two wire formats.')
+    .description(
+      'A gateway that sells text generation through the wire formats that clients speak.',
+    )
     .version(VERSION, '--version', 'print the version')
     .helpOption('-h, --help', 'print what a command does and its options')
     .helpCommand(false)

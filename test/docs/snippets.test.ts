@@ -201,10 +201,12 @@ describe('snippets', () => {
     const chat = await generateStream(other, 'chat', 'demo-chat');
     const messages = await generateStream(other, 'messages', 'demo-chat');
     const delta = messages.events.find((event) => event.event === 'message_delta');
+    const responses = await generateStream(other, 'responses', 'demo-chat');
     const bill = await get(other, `/v1/receipts/${chat.headers.get('x-request-id')}`);
     expect(shownOn(customerPage('bill')).map(shape)).toEqual([
       shape(chat.events.at(-2)?.json),
       shape(delta?.json),
+      shape(Object(responses.events.at(-1)?.json).response.usage),
       shape(bill.json),
     ]);
     const { json } = await generate(other, 'chat', 'demo-chat');

@@ -46,6 +46,12 @@ class TestChatOpenAIByFunctions(TestChatOpenAI):
     structured_output_kwargs = {"method": "function_calling"}
 
 
+class TestChatOpenAIResponses(TestChatOpenAI):
+    """The Responses format. A schema is its way to JSON."""
+
+    chat_model_params = {**TestChatOpenAI.chat_model_params, "use_responses_api": True}
+
+
 class TestChatAnthropic(OverGateway):
     chat_model_class = ChatAnthropic
     chat_model_params = {"model": "swift-1", "base_url": URL, "api_key": KEY, "max_retries": 0, "max_tokens": 1000}
