@@ -46,9 +46,18 @@ test('formats a time in the time zone of the viewer', () => {
   const wordsOf = (detail: Parameters<typeof detailWords>[0]['detail']) =>
     detailWords({ action: 'any', detail });
   expect(wordsOf({ expires_at: at })).toMatch(/^expires: \d{1,2} Nov 2026, \d\d:\d\d$/);
+  expect(wordsOf({ expires_at: new Date(at).toISOString() })).toMatch(/^expires: \d/);
   expect(wordsOf({ works_until: new Date(at).toISOString() })).toMatch(
     /^works until: \d{1,2} Nov 2026, \d\d:\d\d$/,
   );
+});
+
+test('formats the limits of a budget', () => {
+  const budget = { total: null, day: '2000000', month: '5000000' };
+  const wordsOf = (from: object | null, to: object) =>
+    detailWords({ action: 'api_key.budget_set', detail: JSON.parse(JSON.stringify({ from, to })) });
+  expect(wordsOf(null, budget)).toBe('none → $2.00 per day, $5.00 per month');
+  expect(wordsOf(budget, { total: null })).toBe('$2.00 per day, $5.00 per month → none');
 });
 
 test('labels the standing of an account', () => {

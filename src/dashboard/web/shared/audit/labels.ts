@@ -130,11 +130,13 @@ const CODES: Readonly<Record<string, string>> = {
 /** A text that is no code stays. */
 export const codeWords = (code: string): string => CODES[code] ?? code;
 
-type Value = AuditEventRecord['detail'][string] | undefined;
+/** The record has the type of most; a budget has a limit for each of its periods. */
+type Value = AuditEventRecord['detail'][string] | undefined | Readonly<Record<string, unknown>>;
 
 function memberWords(name: string, value: Value): string {
-  const isInstant = typeof value === 'number' ? name.endsWith('_at') : name === 'works_until';
-  if (isInstant) return formatInstant(new Date(Object(value).valueOf()).toISOString());
+  const isInstant = name.endsWith('_at') || name === 'works_until';
+  const at = isInstant ? new Date(Object(value).valueOf()) : undefined;
+  if (at && !Number.isNaN(at.getTime())) return formatInstant(at.toISOString());
   if (name === 'amount' || name === 'spent') return amountText({ tokens: String(value) });
   const words = valueWords(value);
   return name === 'reason' || name === 'with' ? codeWords(words) : words;
@@ -142,8 +144,20 @@ function memberWords(name: string, value: Value): string {
 
 function valueWords(value: Value): string {
   if (value === null || value === undefined) return t('none');
+  if (typeof value === 'object') {
+    const limits = Object.entries(value).flatMap(([period, tokens]) =>
+      tokens === null ? [] : `${amountText({ tokens: String(tokens) })} ${PERIODS[period]}`,
+    );
+    return limits.join(', ') || t('none');
+  }
   return typeof value === 'boolean' ? (value ? t('yes') : t('no')) : String(value);
 }
+
+const PERIODS: Readonly<Record<string, string>> = {
+  total: t('in total'),
+  day: t('per day'),
+  month: t('per month'),
+};
 
 /** The display name of the actor. Only an account has `you` and operators without a name. */
 export function actorWords(actor: string, isOwn = false): string {
