@@ -3,6 +3,7 @@
 // node fences itself and stops admitting, because the others may evict it.
 
 import { every } from '../async/every.ts';
+import { type Sentence, say, wordsOf } from '../core/sentence.ts';
 import type { DatabaseClock } from './clock.ts';
 import type { Lease, Leases } from './leases.ts';
 import { EVICT_MS, type NodeIdentity, type NodeReport, type NodeRow, type Nodes } from './nodes.ts';
@@ -132,7 +133,7 @@ export function createMember(options: MemberOptions) {
     const offsetMs = clock.offsetMs();
     const wasOffTime = isOffTime;
     isOffTime = Math.abs(offsetMs) > OFFSET_MS_MAX;
-    if (isOffTime && !wasOffTime) log.warn(`cluster: ${offsetWords(offsetMs)}`);
+    if (isOffTime && !wasOffTime) log.warn(`cluster: ${wordsOf(offsetSentence(offsetMs))}`);
   }
 
   /** The monotonic time from which the others may evict this node. */
@@ -197,16 +198,26 @@ export function createMember(options: MemberOptions) {
       if (hasChanges && isRegistered) await nodes.seen(incarnation, seenAt);
     },
     /** What keeps the server from serving new requests; empty where nothing does. */
-    problems: (): readonly string[] =>
-      isFenced() ? ['this node is fenced: the database has not accepted its heartbeats'] : [],
+    problems: (): readonly Sentence[] =>
+      isFenced()
+        ? [say('this node is fenced: the database has not accepted its heartbeats', {}, 'nodes')]
+        : [],
     /** Warnings for the operator. */
-    warnings(): readonly string[] {
+    warnings(): readonly Sentence[] {
       const offsetMs = clock.offsetMs();
       const live = [...rows.filter((row) => row.boot === incarnation), ...others()];
       const catalogs = new Set(live.map((row) => row.catalogDigest));
       return [
-        ...(Math.abs(offsetMs) > OFFSET_MS_MAX ? [offsetWords(offsetMs)] : []),
-        ...(catalogs.size > 1 ? [`nodes serve ${catalogs.size} different catalogs`] : []),
+        ...(Math.abs(offsetMs) > OFFSET_MS_MAX ? [offsetSentence(offsetMs)] : []),
+        ...(catalogs.size > 1
+          ? [
+              say(
+                'nodes serve {count} different catalogs',
+                { count: String(catalogs.size) },
+                'nodes',
+              ),
+            ]
+          : []),
       ];
     },
     /** Yields leadership for good, before the node ends. */
@@ -226,8 +237,9 @@ export function createMember(options: MemberOptions) {
   };
 }
 
-function offsetWords(offsetMs: number): string {
+function offsetSentence(offsetMs: number): Sentence {
   const seconds = (Math.abs(offsetMs) / 1_000).toFixed(1);
-  const side = offsetMs > 0 ? 'ahead of' : 'behind';
-  return `the clock of this machine is ${seconds} s ${side} the database's`;
+  return offsetMs > 0
+    ? say("the clock of this machine is {seconds} s ahead of the database's", { seconds }, 'nodes')
+    : say("the clock of this machine is {seconds} s behind the database's", { seconds }, 'nodes');
 }

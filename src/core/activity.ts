@@ -62,6 +62,8 @@ export type Activity = {
   readonly failures: (upstream: string) => readonly FailedAttempt[];
   /** What the last attempts at an upstream say about a model there. */
   readonly trouble: (upstream: string, model: string) => Trouble | undefined;
+  /** Whether the model answered there within the last hour. */
+  readonly answered: (upstream: string, model: string) => boolean;
   /** Forgets the last attempts at an upstream that an operator has repaired. */
   readonly forget: (upstream: string) => void;
   /** The longest event-loop delay within the last minute, in milliseconds. */

@@ -6,6 +6,7 @@ import type { Alert } from './alert.ts';
 import type { GenerationEvent, UnknownWord } from './generation.ts';
 import type { Catalog, Upstream } from './model.ts';
 import type { Candidate } from './route.ts';
+import { type Sentence, say } from './sentence.ts';
 
 /** An alert needs more than half of so many answers, and comes again after as many. */
 const ANSWERS = 20;
@@ -62,13 +63,18 @@ export function createAnswerWatch(dependencies: {
       place.unknown += 1;
     },
     /** For `/readyz`, which anyone may read: without names. */
-    warnings(): readonly string[] {
+    warnings(): readonly Sentence[] {
       const bad = [...catalog().upstreams.values()]
         .flatMap((upstream) => [...(watched.get(upstream)?.values() ?? [])])
         .filter(({ streamed, whole, prompts }) => streamed.isBad || whole.isBad || prompts.isBad);
       if (bad.length === 0) return [];
-      const what = 'missing or doubtful usage reports of a model at an upstream';
-      return [`${bad.length} × ${what}; see the alerts`];
+      return [
+        say(
+          '{count} × missing or doubtful usage reports of a model at an upstream; see the alerts',
+          { count: String(bad.length) },
+          'alerts#usage',
+        ),
+      ];
     },
   };
 }

@@ -25,7 +25,12 @@ export type CredentialState = {
  */
 export type Trouble = 'failing' | 'degraded';
 
-export type PlaceState = 'healthy' | Trouble | 'disabled';
+/** `idle` has no answer that is recent enough to prove it healthy. */
+export type PlaceState = 'healthy' | 'idle' | Trouble | 'disabled';
+
+const UPSTREAM_WORDS = ['healthy', 'idle', 'degraded', 'down', 'disabled'] as const;
+
+export type UpstreamWord = (typeof UPSTREAM_WORDS)[number];
 
 type BreakerState = {
   /** The slug of the model served here. */
@@ -37,6 +42,8 @@ type BreakerState = {
   readonly refuses?: string | undefined;
   /** What the last attempts say; for operators only. */
   readonly trouble?: Trouble;
+  /** Present if it answered a request lately. */
+  readonly answered?: true;
   /** Unix milliseconds. */
   readonly untilMs?: number;
 };
@@ -55,43 +62,65 @@ export function withDisabled(
 }
 
 /** Adds what the last attempts say. */
-export function withTrouble(
+export function withLastAttempts(
   states: readonly UpstreamState[],
-  troubleOf: (upstream: string, modelSlug: string) => Trouble | undefined,
+  last: {
+    readonly trouble: (upstream: string, modelSlug: string) => Trouble | undefined;
+    readonly answered: (upstream: string, modelSlug: string) => boolean;
+  },
 ): readonly UpstreamState[] {
-  return states.map((state) => ({
+  return states.map(({ upstream, models, ...state }) => ({
     ...state,
-    models: state.models.map((each) => {
-      const trouble = troubleOf(state.upstream, each.model);
-      return trouble === undefined || each.trouble === 'failing' ? each : { ...each, trouble };
+    upstream,
+    models: models.map((each) => {
+      const trouble = each.trouble === 'failing' ? 'failing' : last.trouble(upstream, each.model);
+      return {
+        ...each,
+        ...(trouble && { trouble }),
+        ...(last.answered(upstream, each.model) && { answered: true as const }),
+      };
     }),
   }));
 }
 
 /** A half-open breaker counts as open: it has served nothing yet. */
 export function placeState(place: BreakerState | undefined): PlaceState {
-  if (place?.disabled) return 'disabled';
-  if (place !== undefined && place.breaker !== 'closed') return 'failing';
-  return place?.trouble ?? 'healthy';
+  if (place === undefined) return 'idle';
+  if (place.disabled) return 'disabled';
+  if (place.breaker !== 'closed') return 'failing';
+  return place.trouble ?? (place.answered ? 'healthy' : 'idle');
 }
 
 /** A model by its own placements: one that only a fallback serves is down. */
-export function modelState(places: readonly PlaceState[]): 'healthy' | 'degraded' | 'down' {
+export function modelState(places: readonly PlaceState[]): Exclude<UpstreamWord, 'disabled'> {
   if (places.every((state) => state === 'failing' || state === 'disabled')) return 'down';
-  return places.every((state) => state === 'healthy') ? 'healthy' : 'degraded';
+  return wellState(places) ?? 'degraded';
 }
 
-export function upstreamState({
-  credentials,
-  models,
-}: UpstreamState): 'healthy' | 'degraded' | 'down' | 'disabled' {
+export function upstreamState({ credentials, models }: UpstreamState): UpstreamWord {
   const places = models.map(placeState);
   const inService = places.filter((state) => state !== 'disabled');
   if (places.length > 0 && inService.length === 0) return 'disabled';
   if (credentials.every(({ state }) => state !== 'ok')) return 'down';
   if (inService.length > 0 && inService.every((state) => state === 'failing')) return 'down';
-  const isHealthy =
-    credentials.every(({ state }) => state === 'ok') &&
-    places.every((state) => state === 'healthy');
-  return isHealthy ? 'healthy' : 'degraded';
+  const areOk = credentials.every(({ state }) => state === 'ok');
+  return (areOk ? wellState(places) : undefined) ?? 'degraded';
+}
+
+/** Undefined where a place is in trouble or disabled. */
+function wellState(places: readonly PlaceState[]): 'healthy' | 'idle' | undefined {
+  if (places.some((state) => state !== 'healthy' && state !== 'idle')) return undefined;
+  return places.includes('healthy') ? 'healthy' : 'idle';
+}
+
+/** How many upstreams are in each state; the same on every page and in the metrics. */
+export function countUpstreams(
+  states: readonly UpstreamState[],
+): Readonly<Record<UpstreamWord, number>> {
+  const words = states.map(upstreamState);
+  const count = (word: UpstreamWord) => words.filter((each) => each === word).length;
+  return Object.fromEntries(UPSTREAM_WORDS.map((word) => [word, count(word)])) as Record<
+    UpstreamWord,
+    number
+  >;
 }

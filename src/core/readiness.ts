@@ -1,46 +1,87 @@
 // The upstream part of `/readyz`. Callers with access to the metrics see upstream names; all others
 // see counts and no operator-chosen name.
 
-import type { UpstreamState } from './health.ts';
+import { placeState, type UpstreamState } from './health.ts';
+import { type Sentence, say } from './sentence.ts';
 
-/** Current conditions that need the operator, as text; empty if there are none. */
+/**
+ * Current conditions that need the operator; empty if there are none. The operator gets at least one
+ * for each upstream that is degraded, down or disabled.
+ */
 export function upstreamWarnings(
   states: readonly UpstreamState[],
   audience: 'operator' | 'public',
-): readonly string[] {
-  const named = states.flatMap(({ upstream, credentials, models }) => [
+): readonly Sentence[] {
+  return audience === 'operator' ? states.flatMap(namedWarnings) : countedWarnings(states);
+}
+
+function namedWarnings({ upstream, credentials, models }: UpstreamState): Sentence[] {
+  const about = `upstreams/${upstream}`;
+  const modelsIn = (state: ReturnType<typeof placeState>) =>
+    models.filter((place) => placeState(place) === state);
+  return [
     ...credentials
       .filter(({ state }) => state === 'disabled')
-      .map(({ id, status }) => {
-        const answer = status === undefined ? '' : ` (status ${status})`;
-        return `upstream ${upstream} refuses credential ${id}${answer}`;
-      }),
-    ...models
-      .filter(({ breaker, trouble }) => breaker !== 'closed' || trouble === 'failing')
-      .map(({ model }) => `upstream ${upstream} fails for ${model}`),
-    ...models
-      .filter(({ refuses }) => refuses !== undefined)
-      .map(
-        ({ model, refuses }) =>
-          `upstream ${upstream} refuses ${refuses} for ${model}, which its profile or the catalog sets`,
+      .map(({ id, status }) =>
+        status === undefined
+          ? say('upstream {upstream} refuses credential {id}', { upstream, id }, about)
+          : say(
+              'upstream {upstream} refuses credential {id} (status {status})',
+              { upstream, id, status: String(status) },
+              about,
+            ),
       ),
-    ...outOfService(models).map((words) => `upstream ${upstream} is out of service${words}`),
-  ]);
-  if (audience === 'operator') return named;
-  const { credentialsDisabled, breakersOpen } = upstreamCounts(states);
-  const out = states.flatMap(({ models }) => models.filter(({ disabled }) => disabled)).length;
-  return [
-    ...(credentialsDisabled === 0 ? [] : [`${credentialsDisabled} × upstream credential refused`]),
-    ...(breakersOpen === 0 ? [] : [`${breakersOpen} × model failing at an upstream`]),
-    ...(out === 0 ? [] : [`${out} × model out of service at an upstream`]),
+    ...modelsIn('failing').map(({ model }) =>
+      say('upstream {upstream} fails for {model}', { upstream, model }, about),
+    ),
+    ...modelsIn('degraded').map(({ model }) =>
+      say(
+        'the last requests of {model} at {upstream} failed, perhaps by the fault of clients',
+        { upstream, model },
+        about,
+      ),
+    ),
+    ...models.flatMap(({ model, refuses: parameter }) =>
+      parameter === undefined
+        ? []
+        : say(
+            'upstream {upstream} refuses {parameter} for {model}, which its profile or the catalog sets',
+            { upstream, model, parameter },
+            about,
+          ),
+    ),
+    ...outOfService(upstream, models, about),
   ];
 }
 
-function outOfService(models: UpstreamState['models']): string[] {
+function outOfService(
+  upstream: string,
+  models: UpstreamState['models'],
+  about: string,
+): Sentence[] {
   const out = models.filter(({ disabled }) => disabled);
   return out.length === models.length && out.length > 0
-    ? ['']
-    : out.map(({ model }) => ` for ${model}`);
+    ? [say('upstream {upstream} is out of service', { upstream }, about)]
+    : out.map(({ model }) =>
+        say('upstream {upstream} is out of service for {model}', { upstream, model }, about),
+      );
+}
+
+/** Without names. */
+function countedWarnings(states: readonly UpstreamState[]): Sentence[] {
+  const places = states.flatMap(({ models }) => models.map(placeState));
+  const { credentialsDisabled } = upstreamCounts(states);
+  const failing = places.filter((state) => state === 'failing').length;
+  const out = places.filter((state) => state === 'disabled').length;
+  const times = (count: number, sentence: Sentence) => (count === 0 ? [] : sentence);
+  return [
+    times(
+      credentialsDisabled,
+      say('{count} × upstream credential refused', { count: String(credentialsDisabled) }),
+    ),
+    times(failing, say('{count} × model failing at an upstream', { count: String(failing) })),
+    times(out, say('{count} × model out of service at an upstream', { count: String(out) })),
+  ].flat();
 }
 
 /** A half-open breaker counts as open: it has served nothing yet. */

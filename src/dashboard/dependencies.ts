@@ -8,6 +8,7 @@ import type { UpstreamState } from '../core/health.ts';
 import type { RandomBytes } from '../core/id.ts';
 import type { Catalog } from '../core/model.ts';
 import type { Micro } from '../core/money.ts';
+import type { Sentence } from '../core/sentence.ts';
 import type { ServiceState } from '../core/service-state.ts';
 import type { PlaygroundCall } from '../generate/pipeline-types.ts';
 import type { Trial } from '../generate/trial.ts';
@@ -52,8 +53,9 @@ export type ConsoleDependencies = DashboardDependencies & {
   /** Reloads the catalog. If it is rejected, the status contains the reasons. */
   readonly reloadCatalog: () => Promise<CatalogStatus>;
   readonly upstreams: () => readonly UpstreamState[];
-  readonly warnings: () => readonly string[];
-  readonly problems: () => Promise<readonly string[]>;
+  /** What `/readyz` lists for the operator. */
+  readonly warnings: () => readonly Sentence[];
+  readonly problems: () => Promise<readonly Sentence[]>;
   readonly machine: Machine;
 };
 

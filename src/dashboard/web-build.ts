@@ -6,7 +6,7 @@ import { brotliCompressSync, constants } from 'node:zlib';
 import { LANGUAGES, type Language } from '../core/service.ts';
 import { SERVICE_MARK } from './edge/service-files.ts';
 import { compileCatalogue } from './texts/compile.ts';
-import { extractMessages } from './texts/extract.ts';
+import { extractMessages, SENTENCE_FOLDERS } from './texts/extract.ts';
 import type { Catalogue } from './texts/translate.ts';
 
 export type WebApp = 'customer' | 'operator';
@@ -67,9 +67,12 @@ export async function buildWeb(
   const icon = `mark-${Bun.hash(mark).toString(36)}.svg`;
   files[icon] = compress(mark, quality);
   const texts = await textsOf(['web/ui', 'web/shared', `web/${app}`]);
+  const sentences = app === 'operator' ? await sentencesOfServer() : [];
   const pages = perLanguage((language) => {
+    // The server sends them in English.
+    const all = language === 'en' ? texts : [...texts, ...sentences];
     const bytes = new TextEncoder().encode(
-      `globalThis.TEXTS=${JSON.stringify(compileCatalogue(language, texts))}`,
+      `globalThis.TEXTS=${JSON.stringify(compileCatalogue(language, all))}`,
     );
     const name = `texts-${language}-${Bun.hash(bytes).toString(36)}.js`;
     files[name] = compress(bytes, quality);
@@ -87,6 +90,11 @@ export async function buildCatalogues(): Promise<Readonly<Record<Language, Catal
 
 async function textsOf(folders: readonly string[]): Promise<readonly string[]> {
   return (await extractMessages(import.meta.dir, folders)).messages.map(({ text }) => text);
+}
+
+async function sentencesOfServer(): Promise<readonly string[]> {
+  const root = join(import.meta.dir, '..');
+  return (await extractMessages(root, SENTENCE_FOLDERS)).messages.map(({ text }) => text);
 }
 
 function perLanguage<Value>(

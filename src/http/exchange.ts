@@ -7,6 +7,7 @@ import { GatewayError } from '../core/error.ts';
 import type { UpstreamState } from '../core/health.ts';
 import { createRequestId, type RandomBytes } from '../core/id.ts';
 import type { RouteName } from '../core/request-summary.ts';
+import type { Sentence } from '../core/sentence.ts';
 import type { ServiceState } from '../core/service-state.ts';
 import type { RequestTrace, StartTrace } from '../core/trace.ts';
 import type {
@@ -47,9 +48,8 @@ export type HandlerDependencies = {
   readonly trustedProxies: NetworkSet;
   readonly countVisit: CountVisit;
   /** Why this process cannot serve now; empty if it can. */
-  readonly problems: () => Promise<readonly string[]>;
-  /** Problems that affect only single accounts, without naming them. */
-  readonly warnings: () => readonly string[];
+  readonly problems: () => Promise<readonly Sentence[]>;
+  readonly warnings: (audience: 'operator' | 'public') => readonly Sentence[];
   /** Whether new requests of an account are refused because its books are inconsistent. */
   readonly isStopped: (accountId: string) => boolean;
   /** The process is about to end: no new requests should be sent here. */

@@ -2,7 +2,8 @@
 // drains, and neither needs an account.
 
 import { GatewayError } from '../core/error.ts';
-import { upstreamCounts, upstreamRecords, upstreamWarnings } from '../core/readiness.ts';
+import { upstreamCounts, upstreamRecords } from '../core/readiness.ts';
+import { wordsOf } from '../core/sentence.ts';
 import { chatFormat } from '../wire/chat/format.ts';
 import {
   Exchange,
@@ -19,14 +20,13 @@ export async function answerReady(
   request: Request,
   server: RuntimeServer | null,
 ): Promise<Response> {
-  const problems = dependencies.draining() ? ['draining'] : await dependencies.problems();
+  const problems = dependencies.draining()
+    ? ['draining']
+    : (await dependencies.problems()).map(wordsOf);
   const status = problems.length === 0 ? 200 : 503;
   const states = dependencies.upstreams();
   const isOperator = mayOperate(dependencies, request, server);
-  const warnings = [
-    ...dependencies.warnings(),
-    ...upstreamWarnings(states, isOperator ? 'operator' : 'public'),
-  ];
+  const warnings = dependencies.warnings(isOperator ? 'operator' : 'public').map(wordsOf);
   const { upstreams, credentialsDisabled, breakersOpen } = upstreamCounts(states);
   const { requestsInFlight, streamsOpen, ledgerPending, limits } = dependencies.load();
   const detail = {

@@ -97,6 +97,7 @@ export function createActivity({ clock }: { readonly clock: () => number }): Act
         (number) => minutes.get(number)?.upstreams.get(upstream) ?? emptyUpstreamMinute(number),
       ),
     trouble: last.trouble,
+    answered: last.answered,
     forget: last.forget,
     failures: (upstream) => failures.get(upstream) ?? [],
     loopLagMs: () => Math.max(...lastNumbers(2).map((number) => minutes.get(number)?.lagMs ?? 0)),
@@ -143,38 +144,48 @@ function upstreamOf({ at, upstreams }: Minute, id: string): Writable<UpstreamMin
 /** Fewer failures in a row may be those of one client. */
 const IN_ROW_MIN = 3;
 
-/** Older failures say nothing about now. */
+/** Older attempts say nothing about now. */
 const COUNTS_FOR_MS = 3_600_000;
 
-type Row = { failed: number; faults: number; at: number };
+/** `failed` and `faults` are of attempts in a row; a time is -Infinity where there was none. */
+type Row = { failed: number; faults: number; failedAt: number; answeredAt: number };
 
 /**
- * How the last attempts at each upstream and model ended, so that a model that fails is not shown as
- * healthy where its circuit breaker is off or has not opened. Bounded by the catalog.
+ * How the last attempts at each upstream and model ended, so that a model is healthy only where it
+ * answered, even if its circuit breaker is off or has not opened. Bounded by the catalog.
  */
 function createLastAttempts(clock: () => number) {
   const upstreams = new Map<string, Map<string, Row>>();
+  const rowOf = (upstream: string, model: string) => upstreams.get(upstream)?.get(model);
+  const isRecent = (at: number) => clock() - at <= COUNTS_FOR_MS;
   return {
     /** `failure` is absent where the attempt served. */
     note(upstream: string, model: string, failure: FailureClass | undefined): void {
       const models = upstreams.getOrInsertComputed(upstream, () => new Map());
+      const row = models.getOrInsertComputed(model, () => ({ ...NO_ATTEMPTS }));
       if (failure === undefined) {
-        models.delete(model);
+        Object.assign(row, NO_ATTEMPTS, { answeredAt: clock() });
         return;
       }
-      const { failed, faults } = models.get(model) ?? { failed: 0, faults: 0 };
-      const isFault = FAILURES[failure].fault !== 'neither';
-      models.set(model, { failed: failed + 1, faults: faults + (isFault ? 1 : 0), at: clock() });
+      row.failed += 1;
+      if (FAILURES[failure].fault !== 'neither') row.faults += 1;
+      row.failedAt = clock();
     },
     /** Failures that are not the upstream's fault may be those of its clients. */
     trouble(upstream: string, model: string): Trouble | undefined {
-      const row = upstreams.get(upstream)?.get(model);
-      if (row === undefined || clock() - row.at > COUNTS_FOR_MS) return undefined;
+      const row = rowOf(upstream, model);
+      if (row === undefined || !isRecent(row.failedAt)) return undefined;
       if (row.faults >= IN_ROW_MIN) return 'failing';
       return row.failed >= IN_ROW_MIN ? 'degraded' : undefined;
     },
+    answered: (upstream: string, model: string): boolean =>
+      isRecent(rowOf(upstream, model)?.answeredAt ?? NEVER),
     forget: (upstream: string): void => {
       upstreams.delete(upstream);
     },
   };
 }
+
+const NEVER = -Infinity;
+
+const NO_ATTEMPTS: Readonly<Row> = { failed: 0, faults: 0, failedAt: NEVER, answeredAt: NEVER };

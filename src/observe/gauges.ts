@@ -2,7 +2,7 @@
 // process. Nothing here is on the request path.
 
 import { readdirSync } from 'node:fs';
-import type { UpstreamState } from '../core/health.ts';
+import { countUpstreams, type UpstreamState } from '../core/health.ts';
 import type { Micro } from '../core/money.ts';
 import { counter, type Family, gauge } from './exposition.ts';
 import { cpuSeconds, residentBytes } from './process.ts';
@@ -12,6 +12,8 @@ export type GaugeSources = {
   readonly requestsInFlight: () => number;
   readonly streamsOpen: () => number;
   readonly upstreams: () => readonly UpstreamState[];
+  /** How many warnings `/readyz` lists for the operator. */
+  readonly warnings: () => number;
   readonly ledgerPending: () => number;
   /** The open holds, and what they reserve in 10⁻⁶ service token. */
   readonly openHolds: () => Promise<{ readonly count: number; readonly amount: Micro }>;
@@ -66,6 +68,7 @@ export function createGauges(sources: GaugeSources): () => Promise<Family[]> {
       'Differences that the last audits of the books have found.',
       sources.auditDifferences(),
     ),
+    gauge('tollgate_warnings', 'Warnings that /readyz lists for the operator.', sources.warnings()),
     ...readCatalog(sources.catalog(), sources.catalogsRefused()),
     ...readHolds(await sources.openHolds()),
     ...readUpstreams(sources.upstreams()),
@@ -146,6 +149,11 @@ function readUpstreams(states: readonly UpstreamState[]): Family[] {
     models.map((each) => ({ ...each, labels: { upstream, model: each.model } })),
   );
   return [
+    gauge(
+      'tollgate_upstreams',
+      'Upstreams by their state: healthy, idle (no recent answer), degraded, down or disabled.',
+      Object.entries(countUpstreams(states)).map(([state, count]) => [{ state }, count]),
+    ),
     gauge(
       'tollgate_upstream_in_flight',
       'Attempts in progress at the upstream.',

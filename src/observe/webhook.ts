@@ -4,7 +4,8 @@
 
 import { createHmac } from 'node:crypto';
 import { withTimeout } from '../async/timeout.ts';
-import { type Alert, alertSubject, alertWords } from '../core/alert.ts';
+import { type Alert, alertSubject } from '../core/alert.ts';
+import { alertWords } from '../core/alert-sentence.ts';
 import { discard, type PostTarget, post } from './post.ts';
 
 export type Webhook = ReturnType<typeof createWebhook>;

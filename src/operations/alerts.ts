@@ -3,9 +3,11 @@
 
 import { count, desc, eq, getTableColumns, lt, or, sql } from 'drizzle-orm';
 import type { AlertGroup } from '../core/activity.ts';
-import { type Alert, alertWords } from '../core/alert.ts';
+import type { Alert } from '../core/alert.ts';
+import { alertSentence } from '../core/alert-sentence.ts';
 import { DAY_MS, isoTime } from '../core/calendar.ts';
 import { createId, type RandomBytes } from '../core/id.ts';
+import { wordsOf } from '../core/sentence.ts';
 import { auditChange, type Change } from '../identity/audit.ts';
 import { alerts } from '../store/console-tables.ts';
 import type { Database } from '../store/contract.ts';
@@ -134,11 +136,13 @@ function isAlertOpen({ acknowledgedAt, lastAt }: AlertRow): boolean {
 
 export function alertRecord(row: AlertRow) {
   const alert = JSON.parse(row.alert) as Alert;
+  const sentence = alertSentence(alert);
   return {
     id: row.id,
     object: 'alert',
     kind: row.kind,
-    message: alertWords(alert),
+    message: wordsOf(sentence),
+    sentence,
     request_id: 'requestId' in alert ? alert.requestId : null,
     count: row.count,
     first_at: isoTime(row.firstAt),

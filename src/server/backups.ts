@@ -7,6 +7,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { every, type Stop } from '../async/every.ts';
 import type { Config } from '../config/settings.ts';
 import type { Alert, BackupFailure } from '../core/alert.ts';
+import { BACKUPS } from '../core/alert-sentence.ts';
 import {
   type BackupFile,
   backupName,
@@ -19,6 +20,7 @@ import {
   prunable,
   UNVERIFIED,
 } from '../core/backup-files.ts';
+import { type Sentence, say, sayAge } from '../core/sentence.ts';
 import type { Log } from '../observe/log.ts';
 import type { BackupState } from '../observe/upkeep.ts';
 import { databaseBytes, spareBytes } from '../store/disk-reserve.ts';
@@ -49,7 +51,7 @@ export type BackupsOptions = {
 export type Backups = {
   /** Returns a function that stops it and the backup that runs. */
   readonly start: () => Stop;
-  readonly warnings: () => readonly string[];
+  readonly warnings: () => readonly Sentence[];
   readonly state: () => BackupState;
 };
 
@@ -64,7 +66,6 @@ const LOOK_MS = 1_000;
 const RETRY_MS = 5 * 60_000;
 const RELIST_MS = 60_000;
 const WATCH_MS = 250;
-const HOUR_MS = 3_600_000;
 
 /** A backup is late where it is this much older than the interval. */
 const LATE_SHARE = 0.5;
@@ -250,13 +251,13 @@ export function createBackups(options: BackupsOptions): Backups {
     warnings() {
       const at = newestMs();
       const ageMs = at === undefined ? undefined : clock() - at;
-      const warnings: string[] = [];
-      if (failure !== undefined) warnings.push('the last backup failed');
+      const warnings: Sentence[] = [];
+      if (failure !== undefined) warnings.push(say('the last backup failed', {}, BACKUPS));
       if (files === undefined) return warnings;
       if (isClockBehind()) warnings.push(BEHIND);
-      if (ageMs === undefined) warnings.push('there is no verified backup');
+      if (ageMs === undefined) warnings.push(say('there is no verified backup', {}, BACKUPS));
       else if (ageMs > everyMs * (1 + LATE_SHARE) + RETRY_MS) {
-        warnings.push(`the newest backup is ${ageWords(ageMs)} old`);
+        warnings.push(say('the newest backup is {age} old', { age: sayAge(ageMs) }, BACKUPS));
       }
       return warnings;
     },
@@ -275,8 +276,11 @@ const FAILURES: ReadonlyMap<string, BackupFailure> = new Map([
   ['file_not_writable', 'folder'],
 ]);
 
-const BEHIND =
-  'the clock is behind the time at which the database began, so new backups are never removed';
+const BEHIND = say(
+  'the clock is behind the time at which the database began, so new backups are never removed',
+  {},
+  BACKUPS,
+);
 
 function olderText(count: number, directory: string): string {
   return `backup: ${directory} has backups that are older than this database or its restore (${count}). They do not count and are never removed: delete those that you do not need. If this database should not be new, stop the server and restore one of them: tollgate restore FILE`;
@@ -290,10 +294,4 @@ async function flush(path: string): Promise<void> {
   } finally {
     await file.close();
   }
-}
-
-function ageWords(ageMs: number): string {
-  const hours = Math.floor(ageMs / HOUR_MS);
-  if (hours < 1) return `${Math.floor(ageMs / 60_000)} minutes`;
-  return hours < 48 ? `${hours} hours` : `${Math.floor(hours / 24)} days`;
 }

@@ -4,6 +4,7 @@
 import { every } from '../async/every.ts';
 import { isHttps, publicUrl } from '../config/urls.ts';
 import type { UpstreamState } from '../core/health.ts';
+import type { Sentence } from '../core/sentence.ts';
 import type { ConsoleDependencies, DashboardDependencies } from '../dashboard/dependencies.ts';
 import type { DashboardApp } from '../dashboard/edge/app.ts';
 import type { GuardDependencies } from '../dashboard/edge/guard.ts';
@@ -46,7 +47,7 @@ export type ServingDashboardOptions = {
   /** The actual port of the public listener. */
   readonly port: () => number;
   readonly upstreams: () => readonly UpstreamState[];
-  readonly warnings: () => readonly string[];
+  readonly warnings: () => readonly Sentence[];
   readonly mailer: Pick<Mailer, 'send' | 'mode'>;
   /** The console's URL; absent where there is no console. */
   readonly consoleUrl: () => string | undefined;

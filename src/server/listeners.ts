@@ -5,6 +5,7 @@ import type { Awaitable } from '../async/awaitable.ts';
 import { every, type Stop } from '../async/every.ts';
 import type { Config } from '../config/settings.ts';
 import { consolePortOf, urlOf } from '../config/urls.ts';
+import { type Sentence, say, wordsOf } from '../core/sentence.ts';
 import type { Mount } from '../http/exchange.ts';
 import {
   type GatewayServer,
@@ -22,7 +23,7 @@ export type Listeners = {
   /** Absent where the settings disable it, and while its port is in use. */
   readonly console: () => ConsoleListener | undefined;
   /** Warns that the console's port is in use. */
-  readonly warnings: () => readonly string[];
+  readonly warnings: () => readonly Sentence[];
   readonly closeConsole: () => Promise<void>;
 };
 
@@ -73,17 +74,20 @@ export async function openListeners(options: ListenerOptions): Promise<Listeners
     log.info(`operator console on ${console?.url}`);
   }
 
-  const warnings = (): string[] =>
+  const warnings = (): Sentence[] =>
     stopRetrying === undefined
       ? []
       : [
-          `the operator's console is not served, because ${where} is in use; stop what uses it, or choose another port with OPERATOR_PORT`,
+          say(
+            "the operator's console is not served, because port {port} of {host} is in use; stop what uses it, or choose another port with OPERATOR_PORT",
+            { port: String(consolePort), host: operatorHost },
+          ),
         ];
 
   try {
     if (consolePort !== undefined && !(await openConsole())) {
       stopRetrying = every(RETRY_MS, tryAgain);
-      for (const warning of warnings()) log.warn(warning);
+      for (const warning of warnings()) log.warn(wordsOf(warning));
     }
   } catch (error) {
     await server.close();

@@ -4,7 +4,8 @@
 import type { Config } from '../config/settings.ts';
 import { publicUrl } from '../config/urls.ts';
 import type { Activity } from '../core/activity.ts';
-import { type Alert, alertWords } from '../core/alert.ts';
+import type { Alert } from '../core/alert.ts';
+import { alertWords } from '../core/alert-sentence.ts';
 import type { HeardWords } from '../core/failure.ts';
 import type { RequestSummary } from '../core/request-summary.ts';
 import type { StartTrace } from '../core/trace.ts';

@@ -3,8 +3,10 @@
 // missing, are warnings; nothing is removed until they are repaired.
 
 import { every, type Stop } from '../async/every.ts';
-import { type Alert, ARCHIVE_FAILURES, type ArchiveFailure } from '../core/alert.ts';
+import type { Alert, ArchiveFailure } from '../core/alert.ts';
+import { ARCHIVE_FAILURES, ARCHIVES } from '../core/alert-sentence.ts';
 import { messageOf } from '../core/message-of.ts';
+import { type Sentence, say } from '../core/sentence.ts';
 import type { Log } from '../observe/log.ts';
 import type { RetentionState } from '../observe/upkeep.ts';
 import type { RetentionReport } from '../operations/archive/run.ts';
@@ -31,7 +33,7 @@ export type Retention = {
   /** Starts the schedule. Returns a function that stops it. */
   readonly begin: () => Stop;
   /** Without the names of files and accounts, because everyone may read them. */
-  readonly warnings: () => readonly string[];
+  readonly warnings: () => readonly Sentence[];
   readonly state: () => RetentionState;
 };
 
@@ -102,9 +104,12 @@ export function createRetention(options: RetentionOptions): Retention {
       };
     },
     warnings: () =>
-      failures.map(
-        (reason) =>
-          `requests are not archived or removed: ${ARCHIVE_FAILURES[reason]}; see the log`,
+      failures.map((reason) =>
+        say(
+          'requests are not archived or removed: {reason}; see the log',
+          { reason: ARCHIVE_FAILURES[reason] },
+          ARCHIVES,
+        ),
       ),
     state: () => ({
       ...done,

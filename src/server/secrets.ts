@@ -1,5 +1,6 @@
 // The secrets with which a node seals what it keeps for customers: their thinking and their answers.
 
+import { type Sentence, say } from '../core/sentence.ts';
 import { signInSecret } from '../identity/sign-in/secret.ts';
 import type { Base } from './base.ts';
 
@@ -8,11 +9,12 @@ export type Secrets = {
   /** Undefined where answers are not kept: disabled, or nothing is secret here. */
   readonly answers: string | undefined;
   /** What does not work because a secret could not be read. */
-  readonly warnings: readonly string[];
+  readonly warnings: readonly Sentence[];
 };
 
-const IGNORED =
-  'Idempotency-Key is ignored, because the secret could not be read at the start: repair it and restart; see the log';
+const IGNORED = say(
+  'Idempotency-Key is ignored, because the secret could not be read at the start: repair it and restart; see the log',
+);
 
 /**
  * The secret of answers must survive a restart, because a repeat that is not recognized is charged

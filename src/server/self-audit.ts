@@ -7,6 +7,7 @@ import type { Awaitable } from '../async/awaitable.ts';
 import { every } from '../async/every.ts';
 import type { Alert } from '../core/alert.ts';
 import { messageOf } from '../core/message-of.ts';
+import { type Sentence, say } from '../core/sentence.ts';
 import type { AuditState, Difference, LiveRequests } from '../ledger/audit.ts';
 import type { Log } from '../observe/log.ts';
 import type { AuditReport, AuditRequest } from './self-audit-thread.ts';
@@ -41,7 +42,7 @@ export type SelfAudit = {
   /** Whether the books of this account differ, so that its new requests are rejected. */
   readonly isStopped: (accountId: string) => boolean;
   /** Warnings without details about accounts; empty where there are none. */
-  readonly warnings: () => readonly string[];
+  readonly warnings: () => readonly Sentence[];
   /** The number of known differences. */
   readonly differences: () => number;
   /** For the console. */
@@ -205,10 +206,14 @@ function nameOf({ kind, subject }: Difference): string {
   return `${kind} ${subject}`;
 }
 
-const FAILED = 'the audit could not look at the books';
+const PAGE = 'self-audit';
 
-function warningsOf(found: ReadonlyMap<string | null, readonly Difference[]>): string[] {
+const FAILED = say('the audit could not look at the books', {}, PAGE);
+
+function warningsOf(found: ReadonlyMap<string | null, readonly Difference[]>): Sentence[] {
   const counts = new Map<Difference['kind'], number>();
   for (const { kind } of [...found.values()].flat()) counts.set(kind, (counts.get(kind) ?? 0) + 1);
-  return [...counts].map(([kind, count]) => `the audit found ${count} × ${kind}`);
+  return [...counts].map(([kind, count]) =>
+    say('the audit found {count} × {kind}', { count: String(count), kind }, PAGE),
+  );
 }

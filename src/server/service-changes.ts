@@ -8,6 +8,7 @@ import type { CatalogStatus, LiveCatalog } from '../catalog/live.ts';
 import { type CatalogNote, readReloadRequest, writeCatalogNote } from '../catalog/notes.ts';
 import type { Alert } from '../core/alert.ts';
 import { isoTime } from '../core/calendar.ts';
+import { type Sentence, say } from '../core/sentence.ts';
 import type { ServiceState } from '../core/service-state.ts';
 import { accountsByPlan } from '../identity/accounts.ts';
 import { createAuditTail } from '../identity/audit-tail.ts';
@@ -30,7 +31,7 @@ export type ServiceStates = {
   /** The state for a request that begins now. */
   readonly current: () => ServiceState;
   /** Problems with the catalog, without details about accounts; empty where there are none. */
-  readonly warnings: () => readonly string[];
+  readonly warnings: () => readonly Sentence[];
   /** Reloads the catalog on an operator's request in the console. */
   readonly reloadCatalog: () => Promise<void>;
   /** Applies changes now instead of at the next poll. */
@@ -229,10 +230,10 @@ export async function createServiceStates(options: OperatorsOptions): Promise<Se
       return [
         ...(refused === undefined
           ? []
-          : ['the last catalog was refused; the previous one is active']),
+          : [say('the last catalog was refused; the previous one is active', {}, 'catalog')]),
         ...(strandedPlans.length === 0
           ? []
-          : ['accounts are on plans that the catalog does not have']),
+          : [say('accounts are on plans that the catalog does not have', {}, 'plans')]),
       ];
     },
     reloadCatalog: () =>

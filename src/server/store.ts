@@ -4,7 +4,9 @@
 
 import type { Awaitable } from '../async/awaitable.ts';
 import { every } from '../async/every.ts';
+import { DATABASE } from '../core/alert-sentence.ts';
 import type { UsdRate } from '../core/money.ts';
+import { type Sentence, say } from '../core/sentence.ts';
 import type { LedgerProblem } from '../ledger/client.ts';
 import type { RecoverCommand } from '../ledger/contract.ts';
 import { WAITING_MAX } from '../ledger/queue.ts';
@@ -34,7 +36,7 @@ export type ServingStore = {
   /** The monotonic time from which nothing new is admitted or held. */
   readonly fencedFrom: () => number;
   /** What keeps the server from serving new requests; empty where nothing does. */
-  readonly problems: () => Promise<readonly string[]>;
+  readonly problems: () => Promise<readonly Sentence[]>;
   /** Starts to end holds whose request is gone. Returns a function that stops it. */
   readonly endLostHolds: (live: () => Awaitable<readonly string[]>) => () => void;
   /** Aggregates new usage records in the ledger's thread, where that thread has the file. */
@@ -190,28 +192,32 @@ function startSweep(
 }
 
 /** What happened, and what to do about it. */
-function lossProblem(loss: FileLoss): string {
+function lossProblem(loss: FileLoss): Sentence {
   const happened = {
-    gone: 'the database file was deleted or moved away',
-    replaced: 'the database file was replaced by another one',
-    emptied: 'the database file was emptied',
+    gone: say('the database file was deleted or moved away'),
+    replaced: say('the database file was replaced by another one'),
+    emptied: say('the database file was emptied'),
   };
-  return `${happened[loss]} while it is served: stop the server, put the right file in its place, and start again`;
+  return say(
+    '{happened} while it is served: stop the server, put the right file in its place, and start again',
+    { happened: happened[loss] },
+    DATABASE,
+  );
 }
 
-function ledgerProblem(problem: LedgerProblem): string | undefined {
-  if (problem === 'stopped') return 'the ledger has stopped and is being restarted';
-  return problem === 'failing' ? 'the ledger cannot be written' : undefined;
+function ledgerProblem(problem: LedgerProblem): Sentence | undefined {
+  if (problem === 'stopped') return say('the ledger has stopped and is being restarted');
+  return problem === 'failing' ? say('the ledger cannot be written') : undefined;
 }
 
 /** Runs on demand, never on the request path. */
-async function problemsOf(database: Database, ledger: RemoteLedger): Promise<readonly string[]> {
+async function problemsOf(database: Database, ledger: RemoteLedger): Promise<readonly Sentence[]> {
   try {
     await database.ping();
   } catch {
-    return ['the database cannot be read'];
+    return [say('the database cannot be read')];
   }
   const problem = ledgerProblem(ledger.problem());
   if (problem !== undefined) return [problem];
-  return ledger.pending() >= WAITING_MAX ? ['the ledger is behind'] : [];
+  return ledger.pending() >= WAITING_MAX ? [say('the ledger is behind')] : [];
 }

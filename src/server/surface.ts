@@ -1,7 +1,9 @@
 // Constructs what both listeners answer with: the dependencies of the public surface, readiness,
 // metrics, and the pages of customers and operators.
 
-import { withDisabled, withTrouble } from '../core/health.ts';
+import { withDisabled, withLastAttempts } from '../core/health.ts';
+import { upstreamWarnings } from '../core/readiness.ts';
+import type { Sentence } from '../core/sentence.ts';
 import { answerPlayground } from '../http/playground.ts';
 import type { ServerDependencies } from '../http/server.ts';
 import { createMailer, type Mailer } from '../mail/mail.ts';
@@ -48,11 +50,14 @@ export function createServingSurface(options: ServingSurfaceOptions): ServingSur
   const { log, metrics } = observation;
   const mailer = createMailer({ smtpUrl: config.smtpUrl, from: config.mailFrom, log });
   const upstreams = () =>
-    withTrouble(
+    withLastAttempts(
       withDisabled(pipeline.health.states(), serviceStates.current().isDisabled),
-      observation.activity.trouble,
+      observation.activity,
     );
-  const warnings = () => warningsOf(options);
+  const warnings: ServerDependencies['warnings'] = (audience) => [
+    ...warningsOf(options),
+    ...upstreamWarnings(upstreams(), audience),
+  ];
   const port = () => stage.listeners?.server.port ?? config.port;
   const pages = createServingDashboard({
     base,
@@ -61,7 +66,7 @@ export function createServingSurface(options: ServingSurfaceOptions): ServingSur
     upkeep,
     mailer,
     upstreams,
-    warnings,
+    warnings: () => warnings('operator'),
     consoleUrl: () => stage.listeners?.console()?.url,
     draining: () => stage.isDraining,
     port,
@@ -92,6 +97,7 @@ export function createServingSurface(options: ServingSurfaceOptions): ServingSur
     requestsInFlight: () => load().requestsInFlight,
     streamsOpen: () => load().streamsOpen,
     upstreams,
+    warnings: () => warnings('operator').length,
     ledgerPending: () => load().ledgerPending,
     openHolds: domains.books.openHolds,
     auditDifferences: audit.differences,
@@ -103,8 +109,8 @@ export function createServingSurface(options: ServingSurfaceOptions): ServingSur
   return { dependencies, pages, mailer };
 }
 
-/** What an operator should know: readiness and the console list the same. */
-function warningsOf({ store, path, upkeep, stage }: ServingSurfaceOptions): readonly string[] {
+/** What an operator should know, upstreams aside. */
+function warningsOf({ store, path, upkeep, stage }: ServingSurfaceOptions): readonly Sentence[] {
   return [
     ...upkeep.audit.warnings(),
     ...path.domains.serviceStates.warnings(),

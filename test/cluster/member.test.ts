@@ -3,6 +3,7 @@
 
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { wordsOf } from '../../src/core/sentence.ts';
 import { describeOnDatabases, START_MS } from './databases.ts';
 import { openWorld, type World, type WorldNode } from './world.ts';
 
@@ -164,7 +165,7 @@ describeOnDatabases('nodes', COUNT, (connections) => {
     const { clock, member, jump, warnings } = at(world, 0);
     jump(HOUR_MS);
     expect(clock.now()).toBe(world.databaseTime());
-    expect(member.warnings()).toEqual([
+    expect(member.warnings().map(wordsOf)).toEqual([
       "the clock of this machine is 3600.0 s ahead of the database's",
     ]);
     await seconds(world, 2, [0, 1]);
@@ -207,8 +208,12 @@ describeOnDatabases('nodes', COUNT, (connections) => {
     expect(at(world, 0).member.warnings()).toEqual([]);
     at(world, 1).serveCatalog('another');
     await seconds(world, 2, [1, 0]);
-    expect(at(world, 0).member.warnings()).toEqual(['nodes serve 2 different catalogs']);
-    expect(at(world, 1).member.warnings()).toEqual(['nodes serve 2 different catalogs']);
+    expect(at(world, 0).member.warnings().map(wordsOf)).toEqual([
+      'nodes serve 2 different catalogs',
+    ]);
+    expect(at(world, 1).member.warnings().map(wordsOf)).toEqual([
+      'nodes serve 2 different catalogs',
+    ]);
   });
 });
 

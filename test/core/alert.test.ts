@@ -1,7 +1,8 @@
 // The words of every alert, and which of them are the same alert to a reader.
 
 import { expect, test } from 'bun:test';
-import { type Alert, alertSubject, alertWords } from '../../src/core/alert.ts';
+import { type Alert, alertSubject } from '../../src/core/alert.ts';
+import { alertWords } from '../../src/core/alert-sentence.ts';
 
 const requestId = 'req_1';
 

@@ -6,6 +6,7 @@ import type { Alert } from '../../src/core/alert.ts';
 import { createAnswerWatch } from '../../src/core/answer-watch.ts';
 import type { GenerationEvent, UnknownWord, UsageReport } from '../../src/core/generation.ts';
 import type { Model } from '../../src/core/model.ts';
+import { wordsOf } from '../../src/core/sentence.ts';
 import { chatUpstream } from '../support/model.ts';
 
 const model = { slug: 'swift-1' } as Model;
@@ -23,7 +24,7 @@ function watching() {
     onUnknown: (...word) => void words.push(word.join(' ')),
   });
   return {
-    ...{ alerts, words, warnings: watch.warnings },
+    ...{ alerts, words, warnings: () => watch.warnings().map(wordsOf) },
     reload: () => {
       catalog = { upstreams: new Map([['alpha', chatUpstream('alpha')]]) };
     },

@@ -1,8 +1,10 @@
 // How unhealthy upstreams are reported to the operator and to the public.
 
 import { expect, test } from 'bun:test';
-import { type UpstreamState, withDisabled } from '../../src/core/health.ts';
+import fc from 'fast-check';
+import { type UpstreamState, upstreamState, withDisabled } from '../../src/core/health.ts';
 import { upstreamCounts, upstreamWarnings } from '../../src/core/readiness.ts';
+import { wordsOf } from '../../src/core/sentence.ts';
 
 const WELL: UpstreamState = {
   upstream: 'alpha',
@@ -28,10 +30,13 @@ const BADLY: UpstreamState = {
   ],
 };
 
+const wordsFor = (audience: 'operator' | 'public', states: readonly UpstreamState[]) =>
+  upstreamWarnings(states, audience).map(wordsOf);
+
 test('nothing is said of what does well', () => {
-  expect(upstreamWarnings([], 'operator')).toEqual([]);
-  expect(upstreamWarnings([WELL], 'operator')).toEqual([]);
-  expect(upstreamWarnings([WELL], 'public')).toEqual([]);
+  expect(wordsFor('operator', [])).toEqual([]);
+  expect(wordsFor('operator', [WELL])).toEqual([]);
+  expect(wordsFor('public', [WELL])).toEqual([]);
   expect(upstreamCounts([WELL])).toEqual({
     upstreams: 1,
     credentialsDisabled: 0,
@@ -40,7 +45,7 @@ test('nothing is said of what does well', () => {
 });
 
 test('the operator sees the names', () => {
-  expect(upstreamWarnings([WELL, BADLY], 'operator')).toEqual([
+  expect(wordsFor('operator', [WELL, BADLY])).toEqual([
     'upstream beta refuses credential 1 (status 401)',
     'upstream beta refuses credential 2',
     'upstream beta fails for swift-1',
@@ -49,7 +54,7 @@ test('the operator sees the names', () => {
 });
 
 test('everyone else sees how many', () => {
-  const warnings = upstreamWarnings([WELL, BADLY], 'public');
+  const warnings = wordsFor('public', [WELL, BADLY]);
   expect(warnings).toEqual(['2 × upstream credential refused', '2 × model failing at an upstream']);
   expect(warnings.join()).not.toMatch(/beta|swift/);
   expect(upstreamCounts([WELL, BADLY])).toEqual({
@@ -63,15 +68,42 @@ test('what the operator has taken out of service is reported, once for a whole u
   const isDisabled = (upstream: string, model: string) =>
     upstream === 'alpha' || model === 'swift-3';
   const states = withDisabled([WELL, { ...BADLY, credentials: [] }], isDisabled);
-  expect(upstreamWarnings(states, 'operator')).toEqual([
+  expect(wordsFor('operator', states)).toEqual([
     'upstream alpha is out of service',
     'upstream beta fails for swift-1',
     'upstream beta fails for swift-2',
     'upstream beta is out of service for swift-3',
   ]);
-  expect(upstreamWarnings(states, 'public')).toEqual([
+  expect(wordsFor('public', states)).toEqual([
     '2 × model failing at an upstream',
     '2 × model out of service at an upstream',
   ]);
   expect(states[1]?.models[2]).toEqual({ model: 'swift-3', breaker: 'closed', disabled: true });
+});
+
+test('every upstream in trouble has a warning, with a link to it, and no other has one', () => {
+  const facts = fc.record({
+    ...{ model: fc.string(), breaker: fc.constantFrom('closed', 'open', 'half_open') },
+    ...{ trouble: fc.constantFrom('failing', 'degraded', undefined), answered: fc.boolean() },
+    disabled: fc.boolean(),
+  });
+  const place = facts.map(({ model, breaker, trouble, answered, disabled }) => ({
+    ...{ model, breaker, ...(trouble && { trouble }) },
+    ...(answered && { answered: true as const }),
+    ...(disabled && { disabled: true as const }),
+  }));
+  const credential = fc.record({ id: fc.string(), state: fc.constantFrom('ok', 'disabled') });
+  const state = fc.record({
+    ...{ upstream: fc.string(), inFlight: fc.nat(), queued: fc.nat() },
+    ...{ credentials: fc.array(credential, { minLength: 1 }), models: fc.array(place) },
+  });
+  fc.assert(
+    fc.property(state, (each) => {
+      const isWell = ['healthy', 'idle'].includes(upstreamState(each));
+      const warnings = upstreamWarnings([each], 'operator');
+      expect(warnings.length === 0).toBe(isWell);
+      const pages = new Set(warnings.map(({ about }) => about));
+      expect([...pages]).toEqual(isWell ? [] : [`upstreams/${each.upstream}`]);
+    }),
+  );
 });

@@ -13,6 +13,7 @@ const SOURCES: Omit<GaugeSources, 'catalogsRefused'> = {
   requestsInFlight: () => 3,
   streamsOpen: () => 2,
   upstreams: () => [],
+  warnings: () => 5,
   ledgerPending: () => 7,
   openHolds: async () => ({ count: 4, amount: micro(2_500_000n) }),
   auditDifferences: () => 1,

@@ -4,6 +4,7 @@
 import { afterAll, expect, test } from 'bun:test';
 import { mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { wordsOf } from '../../src/core/sentence.ts';
 import type { BackupReport } from '../../src/server/backup-run.ts';
 import { createBackups } from '../../src/server/backups.ts';
 import { databaseBegan } from '../../src/store/server-notes.ts';
@@ -52,20 +53,20 @@ test('warns of a failed backup at once, and of an old one after one and a half i
   using backups = startBackups();
   const { time } = backups;
   await waitUntil(() => backups.state().made === 1);
-  expect(backups.warnings()).toEqual([]);
+  expect(backups.warnings().map(wordsOf)).toEqual([]);
   time.report = FAILED;
   time.nowMs += 24 * HOUR_MS;
   await waitUntil(() => backups.state().failed === 1);
-  expect(backups.warnings()).toEqual(['the last backup failed']);
+  expect(backups.warnings().map(wordsOf)).toEqual(['the last backup failed']);
   expect(backups.alerts).toEqual([{ kind: 'backup_failed', reason: 'failed' }]);
   time.nowMs += 13 * HOUR_MS;
-  expect(backups.warnings()).toEqual([
+  expect(backups.warnings().map(wordsOf)).toEqual([
     'the last backup failed',
     'the newest backup is 37 hours old',
   ]);
   time.report = MADE;
   await waitUntil(() => backups.state().made === 2);
-  expect(backups.warnings()).toEqual([]);
+  expect(backups.warnings().map(wordsOf)).toEqual([]);
 });
 
 test('keeps a copy that was not audited as unverified, and does not count it', async () => {
@@ -77,7 +78,10 @@ test('keeps a copy that was not audited as unverified, and does not count it', a
     'tollgate-20261127T000000Z.db.unverified',
   ]);
   expect(backups.alerts).toEqual([{ kind: 'backup_failed', reason: 'unaudited' }]);
-  expect(backups.warnings()).toEqual(['the last backup failed', 'there is no verified backup']);
+  expect(backups.warnings().map(wordsOf)).toEqual([
+    'the last backup failed',
+    'there is no verified backup',
+  ]);
 });
 
 test('makes another backup within minutes where the last one was removed', async () => {
@@ -90,7 +94,10 @@ test('makes another backup within minutes where the last one was removed', async
   time.nowMs += 2 * MINUTE_MS;
   await waitUntil(() => backups.state().failed === 1);
   expect(backups.state().kept).toBe(0);
-  expect(backups.warnings()).toEqual(['the last backup failed', 'there is no verified backup']);
+  expect(backups.warnings().map(wordsOf)).toEqual([
+    'the last backup failed',
+    'there is no verified backup',
+  ]);
   time.report = MADE;
   time.nowMs += 6 * MINUTE_MS;
   await waitUntil(() => backups.names().length === 1);
@@ -125,10 +132,10 @@ test('a clock that is behind the beginning of the database removes none of those
   backups.time.nowMs = 0;
   await waitUntil(() => backups.state().made === 1);
   expect(backups.names()).toEqual(expect.arrayContaining(old));
-  expect(backups.warnings()).toEqual([expect.stringContaining('the clock is behind')]);
+  expect(backups.warnings().map(wordsOf)).toEqual([expect.stringContaining('the clock is behind')]);
   backups.time.nowMs = Date.UTC(2026, 10, 30);
   await waitUntil(() => backups.state().made === 2);
-  expect(backups.warnings()).toEqual([]);
+  expect(backups.warnings().map(wordsOf)).toEqual([]);
   expect(backups.names().toSorted()).toEqual([
     'tollgate-19700101T000000Z.db',
     ...old,

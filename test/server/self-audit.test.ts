@@ -4,6 +4,7 @@
 import { expect, spyOn, test } from 'bun:test';
 import { join } from 'node:path';
 import type { Alert } from '../../src/core/alert.ts';
+import { wordsOf } from '../../src/core/sentence.ts';
 import type { LiveRequests } from '../../src/ledger/audit.ts';
 import { createSelfAudit } from '../../src/server/self-audit.ts';
 import { newDatabase, temporaryDirectory } from '../support/database.ts';
@@ -82,7 +83,10 @@ test('what the next look finds again stops its account, until it is gone', async
     { kind: 'audit_difference', count: 2 },
     2,
   ]);
-  expect(audit.warnings()).toEqual(['the audit found 1 × orphan', 'the audit found 1 × unheld']);
+  expect(audit.warnings().map(wordsOf)).toEqual([
+    'the audit found 1 × orphan',
+    'the audit found 1 × unheld',
+  ]);
   await audit.ledger.release(releaseOf('r1'));
   await waitUntil(() => !audit.isStopped('ada'));
   expect(audit.isStopped('bob')).toBe(true);

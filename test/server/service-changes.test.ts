@@ -8,6 +8,7 @@ import { createLiveCatalog, type LoadedCatalog, loadFound } from '../../src/cata
 import { readCatalogNote } from '../../src/catalog/notes.ts';
 import { CatalogError } from '../../src/catalog/source.ts';
 import type { Alert } from '../../src/core/alert.ts';
+import { wordsOf } from '../../src/core/sentence.ts';
 import { createAccounts } from '../../src/identity/accounts.ts';
 import { type AuditAction, writeAuditEvent } from '../../src/identity/audit.ts';
 import type { ChangedAccounts } from '../../src/identity/authenticate.ts';
@@ -219,7 +220,7 @@ test('a refused catalog is an alert, a line of the log and a note, with the firs
   });
   expect(errors[0]).toStartWith('catalog: refused, version 1 stays active: problem 0; problem 1;');
   expect(operators.current().catalog).toBe(catalog);
-  expect(operators.warnings()).toEqual([
+  expect(operators.warnings().map(wordsOf)).toEqual([
     'the last catalog was refused; the previous one is active',
   ]);
 });

@@ -7,6 +7,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLiveCatalog } from '../../src/catalog/live.ts';
 import { createContext } from '../../src/cli/context.ts';
+import { wordsOf } from '../../src/core/sentence.ts';
 import { requestReload } from '../../src/operations/catalog.ts';
 import { preparePrices, publishPrices } from '../../src/operations/publish-prices.ts';
 import { createCatalogFile } from '../../src/server/catalog-file.ts';
@@ -116,7 +117,7 @@ test('a node that cannot use it keeps what it has, and takes nothing from the ot
   await two.look();
   // Its own file is refused, and what was published in between is not.
   expect([one.sells(), two.sells()]).toEqual([['b'], ['b']]);
-  expect(two.operators.warnings()).toContain(
+  expect(two.operators.warnings().map(wordsOf)).toContain(
     'the last catalog was refused; the previous one is active',
   );
   await requestReload(operator());

@@ -58,7 +58,6 @@ export function catalogRecord(dependencies: MachineDependencies) {
     models: models.length,
     upstreams: upstreams.size,
     plans: plans.size,
-    warnings: dependencies.warnings(),
     refused: refused === undefined ? null : { at: isoTime(refused.at), problems: refused.problems },
   };
 }

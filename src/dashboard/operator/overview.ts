@@ -15,7 +15,7 @@ import {
   type OperatorOverviewRecord,
 } from '../records/operator-server.ts';
 import { changeOf } from './dependencies.ts';
-import { machineReader } from './server.ts';
+import { machineReader, openRecord } from './server.ts';
 
 export function overviewRoutes(dependencies: MachineDependencies): OperatorRoutes {
   const feeds = createFeeds(dependencies);
@@ -28,6 +28,11 @@ export function overviewRoutes(dependencies: MachineDependencies): OperatorRoute
         const { data } = await read();
         return { version, started_at: isoTime(startedAt), live: data };
       },
+    }),
+    viewRoute({
+      path: '/open',
+      quiet: true,
+      handle: () => openRecord(dependencies),
     }),
     viewRoute({
       path: '/feed',

@@ -2,9 +2,9 @@
 // over all accounts are read at most every 10 seconds.
 
 import { isoTime, utcDay } from '../../core/calendar.ts';
-import { type UpstreamState, upstreamState } from '../../core/health.ts';
+import { countUpstreams } from '../../core/health.ts';
 import { formatTokens, formatUsd } from '../../core/money.ts';
-import { upstreamWarnings } from '../../core/readiness.ts';
+import { say } from '../../core/sentence.ts';
 import {
   createModelSeriesReader,
   type ModelFigures,
@@ -18,6 +18,7 @@ import type { Reading } from '../edge/feed.ts';
 
 const MINUTES = 60;
 const ALERTS = 5;
+const RAISED = 100;
 const SUMS_MS = 10_000;
 
 type Sums = { readonly balances: BalanceTotals; readonly today: ModelFigures };
@@ -48,19 +49,43 @@ export function machineReader(dependencies: MachineDependencies) {
   };
 }
 
+/**
+ * What is wrong now: what `/readyz` lists, and unacknowledged alerts unless their cause is listed
+ * already. An acknowledged alert leaves its cause in the list.
+ */
+export async function openRecord({
+  store,
+  machine,
+  draining,
+  problems,
+  warnings,
+}: MachineDependencies) {
+  await machine.storeAlerts();
+  const isLeaving = draining();
+  const found = isLeaving ? [say('the server is shutting down')] : await problems();
+  const listed = [...found, ...warnings()];
+  const causes = new Set(listed.map(({ about }) => about));
+  const raised = await listAlerts(store.database, 'open', RAISED);
+  return {
+    status: found.length === 0 ? 'ready' : 'not_ready',
+    problems: [
+      ...listed,
+      ...raised
+        .map((row) => alertRecord(row).sentence)
+        .filter(({ about }) => about === undefined || !causes.has(about)),
+    ],
+  } as const;
+}
+
 export async function machineRecord(dependencies: MachineDependencies, { balances, today }: Sums) {
   const { store, machine, serviceState, catalogStatus } = dependencies;
   const { maintenance, catalog } = serviceState();
   const { usdPerMillion } = catalog;
-  const states = dependencies.upstreams();
   const status = catalogStatus();
-  await machine.storeAlerts();
-  const problems = dependencies.draining() ? ['draining'] : await dependencies.problems();
+  const open = await openRecord(dependencies);
   const holds = await store.books.openHolds();
   return {
-    status: problems.length === 0 ? 'ready' : 'not_ready',
-    problems,
-    warnings: [...dependencies.warnings(), ...upstreamWarnings(states, 'operator')],
+    open,
     maintenance: { on: maintenance.on, message: maintenance.message ?? null },
     in_flight: dependencies.inFlight(),
     streams_open: machine.streamsOpen(),
@@ -80,11 +105,7 @@ export async function machineRecord(dependencies: MachineDependencies, { balance
     today: dayTotals(today, usdPerMillion),
     /** The last hour. */
     minutes: machine.activity.minutes(MINUTES).map(minuteRecord),
-    upstreams: {
-      total: states.length,
-      troubled: states.filter(isTroubled).length,
-      out_of_service: states.filter(isOut).length,
-    },
+    upstreams: countUpstreams(dependencies.upstreams()),
     catalog: {
       version: status.version,
       origin: status.origin,
@@ -97,15 +118,4 @@ export async function machineRecord(dependencies: MachineDependencies, { balance
       latest: (await listAlerts(store.database, 'open', ALERTS)).map(alertRecord),
     },
   } as const;
-}
-
-/** What the operator has disabled is counted apart. */
-function isTroubled(state: UpstreamState): boolean {
-  const models = state.models.filter(({ disabled }) => disabled !== true);
-  const word = upstreamState({ ...state, models });
-  return word === 'degraded' || word === 'down';
-}
-
-function isOut({ models }: UpstreamState): boolean {
-  return models.some(({ disabled }) => disabled === true);
 }

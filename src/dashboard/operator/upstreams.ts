@@ -173,7 +173,7 @@ function upstreamRecord(
     dialect: upstream?.dialect ?? 'chat',
     profile: remote?.profileName ?? null,
     base_url: remote?.baseUrl ?? null,
-    state: whole === undefined ? upstreamState(state) : 'disabled',
+    state: upstreamState(state),
     /** The whole upstream; null if in service. */
     disabled: whole === undefined ? null : { reason: whole.reason, since: isoTime(whole.since) },
     in_flight: state.inFlight,

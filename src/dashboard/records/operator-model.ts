@@ -34,7 +34,7 @@ const model = named('OperatorModel', {
       upstream: text,
       upstream_model: text,
       weight: Type.Number(),
-      state: oneOf('healthy', 'failing', 'degraded', 'disabled'),
+      state: oneOf('healthy', 'idle', 'failing', 'degraded', 'disabled'),
       breaker: oneOf('closed', 'open', 'half_open'),
       disabled: Type.Boolean(),
       has_cost: Type.Boolean(),
@@ -43,7 +43,7 @@ const model = named('OperatorModel', {
     }),
   ),
   /** Whether a request for it can be answered now, directly or by a fallback. */
-  state: oneOf('healthy', 'degraded', 'down'),
+  state: oneOf('healthy', 'idle', 'degraded', 'down'),
   /** What it served; `requested` counts requests for it, whichever model served. */
   last_day: Type.Object({
     requests: count,

@@ -3,10 +3,11 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { FailedAttempt } from '../../core/activity.ts';
 import type { Upstream } from '../../core/model.ts';
+import type { Sentence } from '../../core/sentence.ts';
 import type { DifferenceKind } from '../../ledger/audit/difference.ts';
 import type { alertRecord } from '../../operations/alerts.ts';
 import type { wordsRecord } from '../../operations/upstream-words.ts';
-import type { machineRecord } from '../operator/server.ts';
+import type { machineRecord, openRecord } from '../operator/server.ts';
 import { count, instant, list, many, named, nullable, oneOf, text } from './schema.ts';
 
 type Words = ReturnType<typeof wordsRecord>;
@@ -18,6 +19,10 @@ export const alertAnswer = named('Alert', {
   object: Type.Literal('alert'),
   kind: Type.Unsafe<Alert['kind']>(text),
   message: text,
+  /** The message with its values apart, and the page about the cause. */
+  sentence: Type.Unsafe<Sentence>(
+    Type.Object({ text, values: Type.Object({}), about: Type.Optional(text) }),
+  ),
   request_id: nullable(text),
   count,
   first_at: instant,
@@ -30,6 +35,11 @@ export const alertListAnswer = list('AlertList', alertAnswer);
 
 export type AlertRecord = Static<typeof alertAnswer>;
 
+export type { Sentence };
+
+/** What is wrong now. */
+export type OpenRecord = Awaited<ReturnType<typeof openRecord>>;
+
 /** The live part, sent by the overview's feed. */
 export type MachineRecord = Awaited<ReturnType<typeof machineRecord>>;
 
@@ -39,7 +49,7 @@ export type OperatorOverviewRecord = {
   readonly live: MachineRecord;
 };
 
-const place = oneOf('healthy', 'failing', 'degraded', 'disabled');
+const place = oneOf('healthy', 'idle', 'failing', 'degraded', 'disabled');
 const breaker = oneOf('closed', 'open', 'half_open');
 
 const upstreamAnswer = named('Upstream', {
@@ -48,7 +58,7 @@ const upstreamAnswer = named('Upstream', {
   dialect: Type.Unsafe<Upstream['dialect']>(text),
   profile: nullable(text),
   base_url: nullable(text),
-  state: oneOf('healthy', 'degraded', 'down', 'disabled'),
+  state: oneOf('healthy', 'idle', 'degraded', 'down', 'disabled'),
   /** The whole upstream; null if in service. */
   disabled: nullable(Type.Object({ reason: text, since: instant })),
   in_flight: count,

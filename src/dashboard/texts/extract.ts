@@ -1,5 +1,5 @@
 // Collects the messages of the pages from their source, at build time: the first argument of each
-// call of `t` and `rich`. Also finds texts that do not pass through them.
+// call of `t`, `rich` and `say`. Also finds texts that do not pass through them.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,10 +22,16 @@ export type Extracted = {
 
 type AnyNode = { readonly type: string; readonly [name: string]: unknown };
 
-const FUNCTIONS = new Set(['t', 'rich']);
+const FUNCTIONS = new Set(['t', 'rich', 'say']);
+
+/** Files without markup need no reading where they have none. */
+const CALL = /\b(?:t|rich|say)\(/;
 
 /** The folders with texts, below `src/dashboard`; one that does not exist has none. */
 export const TEXT_FOLDERS = ['web', 'public'] as const;
+
+/** The same of sentences for the console, below `src`. */
+export const SENTENCE_FOLDERS = ['core', 'server', 'cluster', 'dashboard/operator'] as const;
 
 /** Attributes whose value people read. */
 const READ_ATTRIBUTES = new Set(['title', 'label', 'placeholder', 'lead', 'hint', 'aria-label']);
@@ -44,7 +50,8 @@ export async function extractMessages(
     if (!existsSync(join(root, folder))) continue;
     for await (const file of new Glob('**/*.{ts,tsx}').scan(join(root, folder))) {
       const name = join(folder, file);
-      read(name, await Bun.file(join(root, name)).text(), messages, untranslated);
+      const source = await Bun.file(join(root, name)).text();
+      if (name.endsWith('x') || CALL.test(source)) read(name, source, messages, untranslated);
     }
   }
   const byPlace = (one: FoundMessage, other: FoundMessage) =>
@@ -91,7 +98,9 @@ function read(
 function namesOf(values: AnyNode | undefined): readonly string[] | undefined {
   if (values === undefined) return [];
   if (values.type !== 'ObjectExpression') return undefined;
-  return (values['properties'] as readonly AnyNode[]).map((property) => {
+  const properties = values['properties'] as readonly AnyNode[];
+  if (properties.some(({ type }) => type === 'SpreadElement')) return undefined;
+  return properties.map((property) => {
     const key = property['key'] as { name?: unknown; value?: unknown } | undefined;
     return String(key?.name ?? key?.value);
   });

@@ -2,6 +2,7 @@
 // arguments, plurals or tags is ICU MessageFormat, compiled by the build (`compile.ts`).
 
 import format, { type CompiledMessage } from 'icu-minify/format';
+import { type Sentence, wordsOf } from '../../core/sentence.ts';
 import type { Language } from '../../core/service.ts';
 
 /** The messages of one language: what differs from its key, by English text. */
@@ -43,6 +44,18 @@ export function translate(
   const compiled = messages[message] ?? message;
   if (typeof compiled === 'string') return compiled;
   return String(format(compiled, LOCALES[language], { ...values }, { formatters }));
+}
+
+/** A sentence of the server, with its values in the same language. */
+export function translateSentence(catalogue: Catalogue, { text, values }: Sentence): string {
+  const shown = Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? value : translateSentence(catalogue, value),
+    ]),
+  );
+  if (catalogue.messages[text] === undefined) return wordsOf({ text, values: shown });
+  return translate(catalogue, text, shown);
 }
 
 /** The `t` of pages that the server writes itself, without a script in the browser. */

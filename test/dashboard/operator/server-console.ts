@@ -7,9 +7,11 @@ import { join } from 'node:path';
 import { createIncidents } from '../../../src/catalog/incidents.ts';
 import { createLiveCatalog } from '../../../src/catalog/live.ts';
 import { createContext } from '../../../src/cli/context.ts';
-import { withDisabled, withTrouble } from '../../../src/core/health.ts';
+import { withDisabled, withLastAttempts } from '../../../src/core/health.ts';
 import { DEMO_PROFILE } from '../../../src/core/profile.ts';
+import { upstreamWarnings } from '../../../src/core/readiness.ts';
 import type { Candidate } from '../../../src/core/route.ts';
+import { say } from '../../../src/core/sentence.ts';
 import type { MachineDependencies } from '../../../src/dashboard/dependencies.ts';
 import { catalogRoutes } from '../../../src/dashboard/operator/catalog.ts';
 import { catalogTextRoutes } from '../../../src/dashboard/operator/catalog-text.ts';
@@ -140,6 +142,8 @@ export async function openMachineConsole(root: string, { file: hasFile = true } 
   let problems: readonly string[] = [];
   const tested: Candidate[] = [];
   let tests: readonly TrialResult[] = [];
+  const upstreams = () =>
+    withLastAttempts(withDisabled(health.states(), operators.current().isDisabled), activity);
   const dependencies: MachineDependencies = {
     archives: undefined,
     store: { ...store, incidents: createIncidents({ database: store.database, clock }) },
@@ -154,10 +158,9 @@ export async function openMachineConsole(root: string, { file: hasFile = true } 
       await operators.reloadCatalog();
       return live.status();
     },
-    upstreams: () =>
-      withTrouble(withDisabled(health.states(), operators.current().isDisabled), activity.trouble),
-    warnings: operators.warnings,
-    problems: async () => problems,
+    upstreams,
+    warnings: () => [...operators.warnings(), ...upstreamWarnings(upstreams(), 'operator')],
+    problems: async () => problems.map((problem) => say(problem)),
     machine: {
       activity,
       storeAlerts: createAlertKeeper({

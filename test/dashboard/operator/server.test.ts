@@ -4,11 +4,13 @@
 import { afterAll, expect, test } from 'bun:test';
 import type { FailureClass, UpstreamFailure } from '../../../src/core/failure.ts';
 import { micro } from '../../../src/core/money.ts';
+import { wordsOf } from '../../../src/core/sentence.ts';
 import { NO_USAGE } from '../../../src/core/usage.ts';
 import type { OperatorModelsRecord } from '../../../src/dashboard/records/operator-model.ts';
 import type {
   AlertRecord,
   MachineRecord,
+  OpenRecord,
   OperatorOverviewRecord,
   UpstreamDetailRecord,
   UpstreamsRecord,
@@ -35,6 +37,7 @@ describeOnEachDatabase("the console's view of the server", async () => {
     }
   }
 
+  const said = ({ problems }: OpenRecord) => problems.map(wordsOf);
   const upstreams = async () => (await open.get<UpstreamsRecord>('/upstreams')).upstreams;
   const statesOf = async () => (await upstreams()).map(({ state }) => state);
 
@@ -63,7 +66,7 @@ describeOnEachDatabase("the console's view of the server", async () => {
   });
 
   test('an upstream is taken out of service and put back, wholly and for one model', async () => {
-    expect(await statesOf()).toEqual(['healthy', 'healthy']);
+    expect(await statesOf()).toEqual(['idle', 'idle']);
     expect((await open.post('/upstreams/far/disable', { reason: 'moving' })).status).toBe(204);
     expect(open.operators.current().isDisabled('far', 'swift-0')).toBe(true);
     const [, far] = await upstreams();
@@ -77,8 +80,8 @@ describeOnEachDatabase("the console's view of the server", async () => {
       ],
     });
     const { live } = await open.get<OperatorOverviewRecord>('/overview');
-    expect([live.upstreams, live.warnings]).toEqual([
-      { total: 2, troubled: 0, out_of_service: 1 },
+    expect([live.upstreams, said(live.open)]).toEqual([
+      { healthy: 0, idle: 1, degraded: 0, down: 0, disabled: 1 },
       ['upstream far is out of service'],
     ]);
     await open.post('/upstreams/far/enable');
@@ -89,7 +92,7 @@ describeOnEachDatabase("the console's view of the server", async () => {
       models: [{ model: 'swift-1', disabled: true, disabled_reason: 'slow' }, { disabled: false }],
     });
     await open.post('/upstreams/far/enable', { model: 'swift-1' });
-    expect(await statesOf()).toEqual(['healthy', 'healthy']);
+    expect(await statesOf()).toEqual(['idle', 'idle']);
     const trail = (await open.events()).map(({ action, actor, address }) => [
       action,
       actor,
@@ -130,13 +133,18 @@ describeOnEachDatabase("the console's view of the server", async () => {
       ['2', 'disabled', 401],
     ]);
     const { live } = await open.get<OperatorOverviewRecord>('/overview');
-    expect(live.upstreams.troubled).toBe(1);
+    expect(live.upstreams.degraded).toBe(1);
+    const causes = said(live.open);
+    expect(causes).toContain('upstream far fails for swift-0');
+    // The alert is about a listed cause, so it is not counted again.
+    expect(causes.join()).not.toContain('circuit breaker');
     expect(live.alerts.open).toBe(1);
     expect(live.alerts.latest).toContainEqual({
       ...{ id: expect.stringMatching(/^alrt_/), object: 'alert', open: true, count: 1 },
       ...{ first_at: expect.any(String), last_at: expect.any(String), acknowledged: null },
       kind: 'breaker_opened',
       message: 'upstream far fails for swift-0; its circuit breaker is open',
+      sentence: expect.objectContaining({ about: 'upstreams/far' }),
       request_id: null,
     });
     const [alert] = (await open.get<{ data: AlertRecord[] }>('/alerts')).data;
@@ -150,8 +158,10 @@ describeOnEachDatabase("the console's view of the server", async () => {
       open: false,
       acknowledged: { by: `operator:${OPERATOR}` },
     });
+    expect(said(await open.get<OpenRecord>('/open'))).toEqual(causes);
     expect((await open.post('/upstreams/far/reset')).status).toBe(204);
-    expect(await statesOf()).toEqual(['healthy', 'healthy']);
+    expect(said(await open.get<OpenRecord>('/open'))).toEqual([]);
+    expect(await statesOf()).toEqual(['idle', 'idle']);
   });
 
   test('failed attempts are listed with their upstream, by minute and one by one', async () => {
@@ -211,28 +221,33 @@ describeOnEachDatabase("the console's view of the server", async () => {
       const { models } = await own.get<OperatorModelsRecord>('/models');
       const { live } = await own.get<OperatorOverviewRecord>('/overview');
       return {
-        far: upstreams.find(({ id }) => id === 'far')?.state,
-        model: models.find(({ id }) => id === 'swift-0')?.state,
-        troubled: live.upstreams.troubled,
-        warnings: live.warnings,
+        far: upstreams.find(({ id }) => id === 'far')?.state as string,
+        model: models.find(({ id }) => id === 'swift-0')?.state as string,
+        troubled: live.upstreams.degraded,
+        warnings: said(live.open),
       };
     };
-    const healthy = { far: 'healthy', model: 'healthy', troubled: 0, warnings: [] } as const;
+    const idle = { far: 'idle', model: 'idle', troubled: 0, warnings: [] as string[] };
+    const healthy = { ...idle, far: 'healthy', model: 'healthy' };
     const failing = {
       ...({ far: 'degraded', model: 'down', troubled: 1 } as const),
       warnings: ['upstream far fails for swift-0'],
     };
     end('server_error');
     end('server_error');
-    expect(await states()).toEqual(healthy);
+    expect(await states()).toEqual(idle);
     end('server_error');
     expect(await states()).toEqual(failing);
     end();
     expect(await states()).toEqual(healthy);
     for (let times = 0; times < 3; times += 1) end('bad_request');
-    expect(await states()).toEqual({ ...failing, model: 'degraded', warnings: [] });
+    expect(await states()).toEqual({
+      ...failing,
+      model: 'degraded',
+      warnings: ['the last requests of swift-0 at far failed, perhaps by the fault of clients'],
+    });
     await own.post('/upstreams/far/reset');
-    expect(await states()).toEqual(healthy);
+    expect(await states()).toEqual(idle);
     await own.close();
   });
 
@@ -285,13 +300,12 @@ describeOnEachDatabase("the console's view of the server", async () => {
     await ledger.hold({ ...holdOf('req_1', id, 2_000_000n), nowMs: Date.now() });
     open.trouble(['the ledger is behind']);
     const fresh = await openMachineConsole(temporaryDirectory());
-    expect((await fresh.get<OperatorOverviewRecord>('/overview')).live.status).toBe('ready');
+    expect((await fresh.get<OperatorOverviewRecord>('/overview')).live.open.status).toBe('ready');
     await fresh.close();
     const { version, live } = await open.get<OperatorOverviewRecord>('/overview');
     expect(version).toBe('1.0.0+test');
     expect(live).toMatchObject({
-      status: 'not_ready',
-      problems: ['the ledger is behind'],
+      open: { status: 'not_ready', problems: [{ text: 'the ledger is behind' }] },
       ...{ in_flight: 3, streams_open: 2, ledger_pending: 1 },
       holds: { open: 1, reserved: '2', reserved_usd: '0.000004' },
       catalog: { version: 1, origin: 'file', refused: false },
@@ -306,7 +320,7 @@ describeOnEachDatabase("the console's view of the server", async () => {
     leave.abort();
     const data = /^data: (.*)$/m.exec(new TextDecoder().decode(chunk))?.[1] ?? '{}';
     const record = JSON.parse(data) as MachineRecord;
-    expect([record.status, record.holds, record.in_flight]).toEqual([live.status, live.holds, 3]);
+    expect([record.open, record.holds, record.in_flight]).toEqual([live.open, live.holds, 3]);
   });
 
   async function* firstOf(response: Response): AsyncGenerator<Uint8Array> {

@@ -5,13 +5,28 @@ import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import compile from 'icu-minify/compile';
+import { say } from '../../../src/core/sentence.ts';
 import { LANGUAGES } from '../../../src/core/service.ts';
 import { compileCatalogue, TRANSLATIONS } from '../../../src/dashboard/texts/compile.ts';
-import { extractMessages, TEXT_FOLDERS } from '../../../src/dashboard/texts/extract.ts';
+import {
+  extractMessages,
+  SENTENCE_FOLDERS,
+  TEXT_FOLDERS,
+} from '../../../src/dashboard/texts/extract.ts';
 import { chooseLanguage } from '../../../src/dashboard/texts/language.ts';
-import { translate, translateRich } from '../../../src/dashboard/texts/translate.ts';
+import {
+  translate,
+  translateRich,
+  translateSentence,
+} from '../../../src/dashboard/texts/translate.ts';
 
-const found = await extractMessages(join(import.meta.dir, '../../../src/dashboard'), TEXT_FOLDERS);
+const SOURCES = join(import.meta.dir, '../../../src');
+const pages = await extractMessages(join(SOURCES, 'dashboard'), TEXT_FOLDERS);
+const sentences = await extractMessages(SOURCES, SENTENCE_FOLDERS);
+const found = {
+  messages: [...pages.messages, ...sentences.messages],
+  untranslated: [...pages.untranslated, ...sentences.untranslated],
+};
 const texts = found.messages.map(({ text }) => text);
 
 describe('messages', () => {
@@ -55,6 +70,23 @@ describe('translation', () => {
       when: { node: 2 },
     });
     expect(parts).toEqual(['See ', { text: ['your ', { node: 1 }] }, ' at ', { node: 2 }, '.']);
+  });
+
+  test('says a sentence of the server with its values, and in English without a catalogue', () => {
+    const sentence = say(
+      'upstream {upstream} fails for {model}; its circuit breaker is open{said}',
+      {
+        ...{ upstream: 'east', model: "it's {model}" },
+        said: say('; it said "{said}"', { said: '<b>' }),
+      },
+    );
+    const german = compileCatalogue('de', texts);
+    expect(translateSentence(german, sentence)).toBe(
+      "Upstream east ist für it's {model} gestört; sein Circuit Breaker ist offen; er antwortete „<b>“",
+    );
+    expect(translateSentence(english, sentence)).toBe(
+      'upstream east fails for it\'s {model}; its circuit breaker is open; it said "<b>"',
+    );
   });
 
   test('never interprets the text of an argument', () => {

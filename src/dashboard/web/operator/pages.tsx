@@ -27,11 +27,15 @@ import {
 import { t } from '../text/t.ts';
 import { recoveryPage, SIGN_IN_PAGES } from '../ui/auth/pages.ts';
 import { type PageEntry, pagesOf, signedOutPages } from '../ui/page.ts';
+import { OpenCount } from './open-problems.tsx';
 
 const entryForm = () => import('./catalog/form.tsx');
 
 export const PAGES: readonly PageEntry[] = [
-  ...pagesOf('', [['/', t('Overview'), LayoutDashboard, () => import('./overview/page.tsx')]]),
+  ...pagesOf('', [
+    ['/', t('Overview'), LayoutDashboard, () => import('./overview/page.tsx')],
+    ['/alerts', t('Alerts'), Bell, () => import('./overview/alerts.tsx'), undefined, OpenCount],
+  ]),
   ...pagesOf(t('Customers'), [
     ['/accounts', t('Accounts'), Users, () => import('./accounts/page.tsx')],
     ['/requests', t('Requests'), List, () => import('./requests/page.tsx')],
@@ -62,7 +66,6 @@ export const PAGES: readonly PageEntry[] = [
   ]),
   // Reached by links only.
   ...pagesOf(undefined, [
-    ['/alerts', t('Alerts'), Bell, () => import('./overview/alerts.tsx')],
     ['/accounts/:id', t('Account'), Users, () => import('./accounts/account.tsx')],
     ['/requests/:id', t('Request'), List, () => import('./requests/request.tsx')],
     ['/models/:id', t('Model'), Boxes, () => import('./models/detail.tsx')],

@@ -45,6 +45,8 @@ export type PageEntry = {
   readonly group?: string | undefined;
   /** Not in the navigation of operators whose role does not allow it. */
   readonly needs?: Needed | undefined;
+  /** Beside the title in the navigation. */
+  readonly Extra?: ComponentType | undefined;
   /** Signed-out page: a small layout without navigation. */
   readonly signedOut?: boolean;
   /** Loads the page's module when the page is first shown. */
@@ -57,16 +59,18 @@ type PageRow = readonly [
   icon: IconNode | undefined,
   load: PageEntry['load'],
   needs?: PageEntry['needs'],
+  Extra?: PageEntry['Extra'],
 ];
 
 /** The pages of a navigation group, in its order. */
 export function pagesOf(group: PageEntry['group'], rows: readonly PageRow[]): PageEntry[] {
-  return rows.map(([path, title, icon, load, needs]) => ({
+  return rows.map(([path, title, icon, load, needs, Extra]) => ({
     path,
     title,
     icon,
     group,
     needs,
+    Extra,
     load,
   }));
 }

@@ -153,6 +153,7 @@ function Navigation({ pages, location }: NavigationProps) {
                 >
                   {page.icon && <Icon of={page.icon} />}
                   {page.title}
+                  {page.Extra && <page.Extra />}
                 </Link>
               </li>
             ))}

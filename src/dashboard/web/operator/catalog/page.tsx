@@ -96,11 +96,6 @@ function Shown({ record }: { readonly record: CatalogRecord }) {
           <p>{t('The server reloads it once it has not changed for a moment.')}</p>
         </Alert>
       )}
-      {record.warnings.length > 0 && (
-        <Alert tone="warning" title={t('Warnings')}>
-          <Lines lines={record.warnings} />
-        </Alert>
-      )}
       <Card title={t('Active version')}>
         <Facts
           items={[

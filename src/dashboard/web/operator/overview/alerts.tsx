@@ -6,6 +6,7 @@ import { Link } from 'wouter-preact';
 import type { AlertRecord, MachineRecord } from '../../../records/operator-server.ts';
 import { actorWords } from '../../shared/audit/labels.ts';
 import { rich } from '../../text/rich.ts';
+import { said } from '../../text/said.ts';
 import { t } from '../../text/t.ts';
 import { ActionButton } from '../../ui/action-button.tsx';
 import { post } from '../../ui/api.ts';
@@ -17,16 +18,20 @@ import { type Column, ListTable, Table } from '../../ui/table.tsx';
 import { Segments } from '../../ui/tabs.tsx';
 import { Time } from '../../ui/text.tsx';
 import { toast } from '../../ui/toast.tsx';
+import { OpenProblems, openNow, SaidLink } from '../open-problems.tsx';
 import { useRefresh } from '../refresh.ts';
 
-const NONE = <Empty title={t('No open alerts')}>{t('Everything is running as it should.')}</Empty>;
+const none = (isWell: boolean) => (
+  <Empty title={t('No open alerts')}>{isWell && t('Everything is running as it should.')}</Empty>
+);
 
 const EVENT: Column<AlertRecord> = {
   label: t('Event'),
   wrap: true,
-  show: ({ message, request_id: id }) => (
+  show: ({ sentence, request_id: id }) => (
     <>
-      {capitalized(message)} {id && <Link href={`/requests/${id}`}>{t('View request')}</Link>}
+      <SaidLink sentence={sentence} />{' '}
+      {id && <Link href={`/requests/${id}`}>{t('View request')}</Link>}
     </>
   ),
 };
@@ -45,7 +50,14 @@ export function View() {
   const list = useList<AlertRecord>('/alerts');
   const [which, setWhich] = useState<'open' | 'all'>('open');
   useRefresh(list, 15_000);
-  const rows = computed(() => list.rows.value?.filter(({ open }) => open || which === 'all'));
+  const now = openNow.value;
+  const causes = new Set(now?.problems.map(({ about }) => about));
+  const rows = computed(() =>
+    list.rows.value?.filter(
+      ({ open, sentence }) =>
+        open || which === 'all' || (sentence.about !== undefined && causes.has(sentence.about)),
+    ),
+  );
   const columns: readonly [Column<AlertRecord>, ...Column<AlertRecord>[]] = [
     EVENT,
     COUNT,
@@ -62,20 +74,20 @@ export function View() {
     <Page
       title={t('Alerts')}
       lead={t(
-        'Problems that need an operator. An acknowledged alert comes back if it is still raised an hour later.',
+        'What the server raised, and what is wrong now. An acknowledged alert stays listed until its cause is gone.',
       )}
-      back={{ href: '/', label: t('Overview') }}
       actions={
         <Segments label={t('Which alerts')} choices={WHICH} active={which} onChange={setWhich} />
       }
     >
+      <OpenProblems record={now} />
       <Card flush>
         <ListTable
           caption={t('Alerts')}
           list={{ ...list, rows }}
           rowKey={({ id }) => id}
           columns={columns}
-          empty={NONE}
+          empty={none(now?.problems.length === 0)}
         />
       </Card>
     </Page>
@@ -103,7 +115,7 @@ function Acknowledgement({
     <ActionButton
       size="small"
       needs="alerts.acknowledge"
-      aria-label={t('Acknowledge: {message}', { message: alert.message })}
+      aria-label={t('Acknowledge: {message}', { message: said(alert.sentence) })}
       act={async () => {
         try {
           await post(`/alerts/${alert.id}/acknowledge`, { last_at: alert.last_at });
@@ -119,7 +131,14 @@ function Acknowledgement({
   );
 }
 
-export function AlertsCard({ alerts }: { readonly alerts: MachineRecord['alerts'] }) {
+export function AlertsCard({
+  alerts,
+  isWell,
+}: {
+  readonly alerts: MachineRecord['alerts'];
+  /** Whether nothing is wrong now. */
+  readonly isWell: boolean;
+}) {
   const { open, latest } = alerts;
   const all = (
     <LinkButton href="/alerts" size="small">
@@ -136,14 +155,9 @@ export function AlertsCard({ alerts }: { readonly alerts: MachineRecord['alerts'
         caption={t('Alerts')}
         rowKey={({ id }) => id}
         rows={latest}
-        empty={NONE}
+        empty={none(isWell)}
         columns={[EVENT, COUNT, LAST]}
       />
     </Card>
   );
-}
-
-/** Log messages start in lower case. */
-function capitalized(text: string): string {
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 }

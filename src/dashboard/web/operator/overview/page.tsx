@@ -9,10 +9,12 @@ import { Amount } from '../../ui/amount.tsx';
 import { LinkButton } from '../../ui/button.tsx';
 import { Chart } from '../../ui/chart.tsx';
 import { formatCount, formatMilliseconds, formatShare } from '../../ui/format.ts';
+import { labelOf } from '../../ui/labels.ts';
 import { useLatest } from '../../ui/live.ts';
-import { Alert, Card, Facts, Lines, Loaded, Page, Stat, Stats } from '../../ui/parts.tsx';
+import { Alert, Card, Facts, Loaded, Page, Stat, Stats } from '../../ui/parts.tsx';
 import { useResource } from '../../ui/resource.ts';
 import { Badge, StateBadge, Time } from '../../ui/text.tsx';
+import { OpenProblems, useOpen } from '../open-problems.tsx';
 import { AlertsCard } from './alerts.tsx';
 
 export function View() {
@@ -43,6 +45,7 @@ export function View() {
 }
 
 function Shown({ machine }: { readonly machine: MachineRecord }) {
+  useOpen(machine.open);
   return (
     <>
       <Troubles machine={machine} />
@@ -51,7 +54,7 @@ function Shown({ machine }: { readonly machine: MachineRecord }) {
         <MinutesChart machine={machine} />
       </Card>
       <div class="grid">
-        <AlertsCard alerts={machine.alerts} />
+        <AlertsCard alerts={machine.alerts} isWell={machine.open.problems.length === 0} />
         <ServerCard machine={machine} />
       </div>
     </>
@@ -142,7 +145,8 @@ function MinutesChart({ machine: { minutes } }: { readonly machine: MachineRecor
 }
 
 function ServerCard({ machine }: { readonly machine: MachineRecord }) {
-  const { status, catalog, upstreams } = machine;
+  const { open, catalog, upstreams } = machine;
+  const { status } = open;
   return (
     <Card title={t('Server')}>
       <Facts
@@ -178,24 +182,17 @@ function ServerCard({ machine }: { readonly machine: MachineRecord }) {
 }
 
 function Upstreams({ upstreams }: Pick<MachineRecord, 'upstreams'>) {
-  const { total, troubled, out_of_service: out } = upstreams;
-  const parts = [
-    t('{total} total', { total: formatCount(total) }),
-    ...(troubled === 0 ? [] : [t('{count} failing', { count: formatCount(troubled) })]),
-    ...(out === 0 ? [] : [t('{out} out of service', { out: formatCount(out) })]),
-  ];
+  const parts = Object.entries(upstreams).flatMap(([state, count]) =>
+    count === 0 ? [] : [`${formatCount(count)} ${labelOf(state)}`],
+  );
   return <Link href="/upstreams">{parts.join(', ')}</Link>;
 }
 
 function Troubles({ machine }: { readonly machine: MachineRecord }) {
-  const { status, problems, warnings, maintenance, catalog, upstreams } = machine;
+  const { open, maintenance, catalog } = machine;
   return (
     <>
-      {status === 'not_ready' && (
-        <Alert tone="danger" title={t('Not ready for new requests')}>
-          <Lines lines={problems} />
-        </Alert>
-      )}
+      <OpenProblems record={open} />
       {maintenance.on && (
         <Alert
           tone="warning"
@@ -205,24 +202,6 @@ function Troubles({ machine }: { readonly machine: MachineRecord }) {
           {maintenance.message && (
             <p>{t('Message to clients: {message}', { message: maintenance.message })}</p>
           )}
-        </Alert>
-      )}
-      {warnings.length > 0 && (
-        <Alert
-          tone="warning"
-          title={t('{warnings, plural, one {# warning} other {# warnings}}', {
-            warnings: warnings.length,
-          })}
-          actions={
-            <>
-              {upstreams.troubled + upstreams.out_of_service > 0 && (
-                <Go href="/upstreams">{t('Upstreams')}</Go>
-              )}
-              {catalog.refused && <Go href="/catalog">{t('Catalog')}</Go>}
-            </>
-          }
-        >
-          <Lines lines={warnings} />
         </Alert>
       )}
       {catalog.origin === 'built-in' && (

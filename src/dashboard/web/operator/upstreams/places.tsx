@@ -85,15 +85,7 @@ function PlaceState({ place }: { readonly place: PlaceModelRecord }) {
       </span>
     );
   }
-  if (breaker === 'closed') {
-    const isHealthy = place.state === 'healthy';
-    return (
-      <StateBadge
-        state={isHealthy ? 'in_service' : place.state}
-        {...(isHealthy && { tone: 'good' })}
-      />
-    );
-  }
+  if (breaker === 'closed') return <StateBadge state={place.state} />;
   return (
     <span class="row">
       <StateBadge

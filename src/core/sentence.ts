@@ -1,0 +1,36 @@
+// English sentences for operators with their values apart, so that pages can show them in other
+// languages. The build collects the texts from the calls of `say`.
+
+export type Sentence = {
+  /** With `{name}` for each value. */
+  readonly text: string;
+  readonly values: Readonly<Record<string, string | Sentence>>;
+  /** The page of the console about the cause, such as `upstreams/east`. */
+  readonly about?: string | undefined;
+};
+
+/** `text` is one literal. */
+export function say(
+  text: string,
+  values: Sentence['values'] = {},
+  about?: Sentence['about'],
+): Sentence {
+  return { text, values, about };
+}
+
+/** In English. */
+export function wordsOf({ text, values }: Sentence): string {
+  return text.replaceAll(/\{(\w+)\}/g, (name, key: string) => {
+    const value = values[key] ?? name;
+    return typeof value === 'string' ? value : wordsOf(value);
+  });
+}
+
+/** In minutes, hours from one on, days from two on. */
+export function sayAge(ageMs: number): Sentence {
+  const hours = Math.floor(ageMs / 3_600_000);
+  if (hours < 1) return say('{count} minutes', { count: String(Math.floor(ageMs / 60_000)) });
+  return hours < 48
+    ? say('{count} hours', { count: String(hours) })
+    : say('{count} days', { count: String(Math.floor(hours / 24)) });
+}
