@@ -20,6 +20,7 @@ export const DECISIONS = [
 /** Every document that is held to links and paths. */
 export const DOCUMENTS = [
   ...['README.md', ...PAGES, 'src/README.md', 'test/README.md', 'scripts/benchmark/README.md'],
+  ...['scripts/benchmark/record.md', 'scripts/release-steps/README.md'],
   ...[
     '.github/CONTRIBUTING.md',
     '.github/SECURITY.md',
