@@ -62,7 +62,7 @@ Every route of this service: what it takes, what it answers, and which errors it
 streams are described there under \`x-itemSchema\`, in the form of OpenAPI 3.2. Answers may gain members: ignore
 those that you do not know. \`?\` marks members that may be absent. Optional fields of a request may be null.
 
-Send your key as \`Authorization: Bearer YOUR_KEY\` or as \`x-api-key: YOUR_KEY\`. [Errors](errors.md) explains
+Send your key as \`Authorization: Bearer YOUR_API_KEY\` or as \`x-api-key: YOUR_API_KEY\`. [Errors](errors.md) explains
 every code.
 `;
 
@@ -209,7 +209,7 @@ function exampleOf(title: string, needsKey: boolean, body: object | undefined): 
     .replace('{request_id}', '$REQUEST_ID');
   const lines = [
     `curl ${EXAMPLE_URL}${path}`,
-    ...(needsKey ? ['-H "Authorization: Bearer $TOLLGATE_KEY"'] : []),
+    ...(needsKey ? ['-H "Authorization: Bearer $API_KEY"'] : []),
     ...(body === undefined
       ? []
       : ["-H 'Content-Type: application/json'", `-d '${JSON.stringify(body)}'`]),

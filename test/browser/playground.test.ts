@@ -137,7 +137,7 @@ describeInBrowser('the playground', ({ visit }) => {
     expect(rig.upstream.requests.length).toBe(asked);
     await page.getByLabel('Tool definitions (JSON)').fill('');
     await page.getByRole('button', { name: 'Show code' }).click();
-    await expectText(page, 'YOUR_API_KEY');
+    await expectText(page, '$API_KEY');
     await expectText(page, '"tool_call_id"');
     await expectClean(visitor);
   });

@@ -51,7 +51,7 @@ describe('snippets', () => {
   function runSnippet(command: readonly string[], more: Record<string, string> = {}) {
     return runProgram(command, {
       cwd: gateway.directory,
-      env: { PATH: process.env['PATH'] ?? '', PORT: '0', TOLLGATE_KEY: account.key, ...more },
+      env: { PATH: process.env['PATH'] ?? '', PORT: '0', API_KEY: account.key, ...more },
     });
   }
 
@@ -77,7 +77,7 @@ describe('snippets', () => {
     const request = { REQUEST_ID: headers.get('x-request-id') ?? '' };
     const results = await Promise.all(
       curls.map(async (block) => {
-        const ownKey = block.replace(/^export TOLLGATE_KEY=.*$/m, '');
+        const ownKey = block.replace(/^export API_KEY=.*$/m, '');
         return { block, ...(await runSnippet(['sh', '-c', failing + here(ownKey)], request)) };
       }),
     );

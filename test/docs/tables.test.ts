@@ -116,7 +116,7 @@ test('agents has the settings that the key page shows', () => {
     model: 'demo-chat',
     reasoning: false,
     name: 'Tollgate',
-    apiKey: 'YOUR_KEY',
+    apiKey: 'YOUR_API_KEY',
   };
   const page = customerPage('agents');
   const shown = ['sh', 'json', 'yaml', 'toml'].flatMap((language) => blocks(page, language));

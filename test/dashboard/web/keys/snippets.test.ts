@@ -60,8 +60,8 @@ describe.each(['chat', 'messages'] as const)('in the %s format', (format) => {
 
   test('JavaScript prints the answer', async () => {
     const code = of('javascript')?.code ?? '';
-    expect(code).toContain(`export TOLLGATE_KEY='${place.apiKey}'`);
-    const said = await output([process.execPath, '-e', code], { TOLLGATE_KEY: place.apiKey });
+    expect(code).toContain(`export API_KEY='${place.apiKey}'`);
+    const said = await output([process.execPath, '-e', code], { API_KEY: place.apiKey });
     expect(said).toBe('Hello from upstream.\n');
   });
 });

@@ -6,7 +6,7 @@ import {
   type Answer,
   NO_ANSWER,
 } from '../../../../src/dashboard/web/customer/playground/answer.ts';
-import { codeFor } from '../../../../src/dashboard/web/customer/playground/code.ts';
+import { codeFor, shortenData } from '../../../../src/dashboard/web/customer/playground/code.ts';
 import {
   type Facts,
   openCalls,
@@ -312,11 +312,11 @@ describe('code', () => {
     const tricky = { ...body, stream: true, tools: [], stop: null };
     expect(
       codeIn('python', 'messages', tricky),
-    ).toBe(`# pip install anthropic; export TOLLGATE_KEY='sk-key'
+    ).toBe(`# pip install anthropic; export API_KEY='sk-key'
 import os
 from anthropic import Anthropic
 
-client = Anthropic(base_url="${BASE}", api_key=os.environ["TOLLGATE_KEY"])
+client = Anthropic(base_url="${BASE}", api_key=os.environ["API_KEY"])
 answer = client.messages.create(
     model="swift-1",
     messages=[
@@ -347,7 +347,8 @@ for event in answer:
     const url = `data:image/png;base64,${long}==`;
     const source = { type: 'base64', data: long };
     const content = [{ image_url: { url } }, { source }, { type: 'text', text }];
-    const shown = codeIn('curl', 'chat', { messages: [{ role: 'user', content }] });
+    const request = shortenData({ messages: [{ role: 'user', content }] });
+    const shown = codeIn('curl', 'chat', request);
     expect(JSON.parse(shown.slice(shown.indexOf('{'), -1)).messages[0].content).toEqual([
       { image_url: { url: `data:image/png;base64,${'A'.repeat(24)}…` } },
       { source: { type: 'base64', data: `${'A'.repeat(24)}…` } },

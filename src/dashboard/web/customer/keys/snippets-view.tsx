@@ -5,7 +5,6 @@ import type { ConnectionRecord } from '../../../records/key.ts';
 import { t } from '../../text/t.ts';
 import { service } from '../../ui/service.ts';
 import { CodeBlock, Segments, Tabs } from '../../ui/tabs.tsx';
-import { KEY_PLACEHOLDER } from '../playground/code.ts';
 import { type Snippet, snippetGroups } from './snippets.ts';
 
 const FORMATS = {
@@ -16,7 +15,7 @@ const FORMATS = {
 
 export function Snippets({
   connection,
-  apiKey = KEY_PLACEHOLDER,
+  apiKey = 'YOUR_API_KEY',
 }: {
   readonly connection: ConnectionRecord;
   readonly apiKey?: string;

@@ -8,7 +8,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Loaded } from '../../ui/parts.tsx';
 import { useResource } from '../../ui/resource.ts';
 import { CodeTabs } from '../../ui/tabs.tsx';
-import { CODE_LANGUAGES, codeFor, KEY_PLACEHOLDER } from './code.ts';
+import { CODE_LANGUAGES, codeFor, shortenData } from './code.ts';
 import type { RequestBody } from './request.ts';
 import type { Format } from './settings.ts';
 
@@ -25,14 +25,14 @@ export function CodeDialog({
   return (
     <Dialog title={t('Request as code')} wide onClose={onClose}>
       <p>
-        {rich('Use one of your <link>API keys</link> instead of {key}.', {
+        {rich('Set {key} to one of your <link>API keys</link>.', {
           link: (children) => <Link href="/keys">{children}</Link>,
-          key: <code>{KEY_PLACEHOLDER}</code>,
+          key: <code>API_KEY</code>,
         })}
       </p>
       <Loaded resource={connection}>
         {({ base_url: baseUrl }) => {
-          const code = codeFor(format, body, { baseUrl, apiKey: KEY_PLACEHOLDER });
+          const code = codeFor(format, shortenData(body), { baseUrl });
           const tabs = CODE_LANGUAGES.map(({ id, label }) => ({ id, label, code: code[id] }));
           return <CodeTabs label={t('Language')} tabs={tabs} />;
         }}

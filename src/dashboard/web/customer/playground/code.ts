@@ -1,10 +1,8 @@
-// A request as code: for the shell, and for the SDK of its format in two languages. The playground
-// has a placeholder instead of a key, because a session has no key.
+// A request as code: for the shell, and for the SDK of its format in two languages. All of them read the
+// key from API_KEY.
 
 import { PATHS, type RequestBody } from './request.ts';
 import type { Format } from './settings.ts';
-
-export const KEY_PLACEHOLDER = 'YOUR_API_KEY';
 
 /** In the order of the pages. */
 export const CODE_LANGUAGES = [
@@ -43,19 +41,18 @@ const SDKS = {
 type CodePlace = {
   /** Without /v1. */
   readonly baseUrl: string;
-  readonly apiKey: string;
+  /** Where the reader has no other way to it. */
+  readonly apiKey?: string;
   /** Prints the text of the answer, which has to be there, instead of the answer. */
   readonly printsText?: boolean;
 };
 
-/** The data of images is cut short. */
 export function codeFor(format: Format, body: RequestBody, place: CodePlace) {
-  const short = shortenData(body);
   const printed = place.printsText ? `answer.${SDKS[format].text}` : 'answer';
   return {
-    curl: curl(format, short, place),
-    javascript: javascript(format, short, place, printed),
-    python: python(format, short, place, printed),
+    curl: curl(format, body, place),
+    javascript: javascript(format, body, place, printed),
+    python: python(format, body, place, printed),
   };
 }
 
@@ -63,8 +60,9 @@ function curl(format: Format, body: RequestBody, { baseUrl, apiKey }: CodePlace)
   const unbuffered = body['stream'] === true ? ' -N' : '';
   // Inside single quotes of a shell, only the quote itself needs escaping.
   const json = JSON.stringify(body, null, 2).replaceAll("'", "'\\''");
-  return `curl${unbuffered} ${baseUrl}/v1${PATHS[format]} \\
-  -H 'Authorization: Bearer ${apiKey}' \\
+  const set = apiKey === undefined ? '' : `export API_KEY='${apiKey}'\n`;
+  return `${set}curl${unbuffered} ${baseUrl}/v1${PATHS[format]} \\
+  -H "Authorization: Bearer $API_KEY" \\
   -H 'Content-Type: application/json' \\
   -d '${json}'`;
 }
@@ -79,11 +77,11 @@ function python(
   const members = Object.entries(body).map(
     ([name, value]) => `    ${name}=${pythonLiteral(value, '    ')},\n`,
   );
-  return `# pip install ${module}; export TOLLGATE_KEY='${apiKey}'
+  return `# pip install ${module}${setKey(apiKey)}
 import os
 from ${module} import ${client}
 
-client = ${client}(base_url="${baseUrl}${base}", api_key=os.environ["TOLLGATE_KEY"])
+client = ${client}(base_url="${baseUrl}${base}", api_key=os.environ["API_KEY"])
 answer = client.${method}(
 ${members.join('')})
 ${body['stream'] === true ? 'for event in answer:\n    print(event)' : `print(${printed})`}`;
@@ -97,16 +95,19 @@ function javascript(
 ): string {
   const { javascript: module, client, base, method } = SDKS[format];
   const each = 'for await (const event of answer) console.log(event);';
-  return `// npm install ${module}; export TOLLGATE_KEY='${apiKey}'
+  return `// npm install ${module}${setKey(apiKey)}
 import ${client} from '${module}';
 
 const client = new ${client}({
   baseURL: '${baseUrl}${base}',
-  apiKey: process.env.TOLLGATE_KEY,
+  apiKey: process.env.API_KEY,
 });
 const answer = await client.${method}(${JSON.stringify(body, null, 2)});
 ${body['stream'] === true ? each : `console.log(${printed});`}`;
 }
+
+const setKey = (apiKey: string | undefined): string =>
+  apiKey === undefined ? '' : `; export API_KEY='${apiKey}'`;
 
 /** A JSON value as a Python literal. */
 function pythonLiteral(value: unknown, indent: string): string {
@@ -124,7 +125,7 @@ function pythonLiteral(value: unknown, indent: string): string {
 }
 
 /** The data of images would fill the page: its beginning stands for it. Texts have no bare quotes. */
-function shortenData(body: RequestBody): RequestBody {
+export function shortenData(body: RequestBody): RequestBody {
   const text = JSON.stringify(body).replaceAll(
     /("(?:(?:image_)?url":"data:[^,"]*,|data":")[A-Za-z0-9+/]{24})[A-Za-z0-9+/]+=*"/g,
     '$1…"',
