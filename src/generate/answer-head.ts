@@ -28,6 +28,7 @@ export function answerHead(checked: CheckedRequest): AnswerHead {
     marksThinking: request.hidesThinking === true && mayThink(checked),
     customTools: customTools(request.tools),
     namespaced: request.tools.filter(({ inNamespace }) => inNamespace !== undefined),
+    asked: { json: request.json, ...(request.schema && { schema: request.schema }) },
   };
 }
 

@@ -70,6 +70,15 @@ const constant = {
   previous_response_id: Type.Null(),
   store: Type.Literal(false),
   temperature: Type.Null(),
+  text: named('ResponseText', {
+    format: Type.Object({
+      type: oneOf('text', 'json_object', 'json_schema'),
+      name: Type.Optional(Type.String()),
+      description: Type.Optional(Type.String()),
+      schema: Type.Optional(Type.Object({})),
+      strict: Type.Optional(Type.Boolean()),
+    }),
+  }),
   tool_choice: Type.Literal('auto'),
   tools: Type.Array(Type.Unknown(), { maxItems: 0 }),
   top_p: Type.Null(),

@@ -230,7 +230,7 @@ describe.each(MAJORS)('%s', (_name, connectMajor) => {
   test('images, instructions and a schema reach the model', async () => {
     const url = `data:image/png;base64,${PNG}`;
     const schema = { ...CITY_SCHEMA, additionalProperties: false };
-    const { output_parsed: parsed } = await connect().responses.parse({
+    const { output_parsed: parsed, text } = await connect().responses.parse({
       model: 'echo',
       instructions: 'Be brief.',
       input: [
@@ -257,6 +257,8 @@ describe.each(MAJORS)('%s', (_name, connectMajor) => {
       ],
       response_format: { type: 'json_object' },
     });
+    // LangChain parses by the format that comes back.
+    expect(text?.format).toMatchObject({ type: 'json_schema', name: 'city', schema });
   });
 
   test('a response is not stored: none is found by its id', async () => {

@@ -58,10 +58,16 @@ export function responseObject(head: AnswerHead, model: string, output: readonly
     previous_response_id: null,
     store: false,
     temperature: null,
+    text: { format: textFormat(head) },
     tool_choice: 'auto',
     tools: [],
     top_p: null,
   };
+}
+
+function textFormat({ asked }: AnswerHead): object {
+  if (asked?.schema !== undefined) return { type: 'json_schema', ...asked.schema };
+  return { type: asked?.json === true ? 'json_object' : 'text' };
 }
 
 /** Only the last item of an answer that was cut is incomplete. */

@@ -116,6 +116,7 @@ function response(model: string, said: Said) {
     previous_response_id: null,
     store: false,
     temperature: null,
+    text: { format: { type: 'text' } },
     tool_choice: 'auto',
     tools: [],
     top_p: null,
