@@ -221,7 +221,7 @@ function codex({ home, url, key, model }: Place, prompt: string): Launch {
       join(binaries, 'codex'),
       ...['exec', '--skip-git-repo-check', '--sandbox', 'danger-full-access', prompt],
     ],
-    environment: { TOLLGATE_KEY: key },
+    environment: { API_KEY: key },
     files: {
       'models.json': JSON.stringify({ models: [record] }),
       '.codex/config.toml': `model = "${model}"
@@ -232,7 +232,7 @@ model_catalog_json = "${catalog}"
 [model_providers.tollgate]
 name = "Tollgate"
 base_url = "${url}/v1"
-env_key = "TOLLGATE_KEY"
+env_key = "API_KEY"
 wire_api = "responses"
 `,
     },

@@ -49,7 +49,7 @@ async function output(command: string[], environment: Record<string, string> = {
   return code === 0 ? stdout : stderr;
 }
 
-describe.each(['chat', 'messages'] as const)('in the %s format', (format) => {
+describe.each(['chat', 'messages', 'responses'] as const)('in the %s format', (format) => {
   const of = (id: string) => snippetsOf(id).find((snippet) => snippet.format === format);
 
   test('curl is answered', async () => {

@@ -41,11 +41,16 @@ export function snippetGroups(place: Place): readonly SnippetGroup[] {
   ];
 }
 
-/** The first request, in both formats. */
+/** The first request, in each format. */
 function firstRequest({ model, ...place }: Place, language: keyof ReturnType<typeof codeFor>) {
   const messages = [{ role: 'user', content: 'Hello!' }];
-  return (['chat', 'messages'] as const).map((format): Snippet => {
-    const body = { model, ...(format === 'messages' && { max_tokens: 256 }), messages };
+  const bodies = {
+    chat: { model, messages },
+    messages: { model, max_tokens: 256, messages },
+    responses: { model, input: 'Hello!' },
+  };
+  return (['chat', 'messages', 'responses'] as const).map((format): Snippet => {
+    const body = bodies[format];
     return { format, code: codeFor(format, body, { ...place, printsText: true })[language] };
   });
 }
@@ -67,7 +72,7 @@ function codex({ baseUrl, model, name, apiKey }: Place): Snippet[] {
     {
       format: 'responses',
       file: '~/.codex/config.toml',
-      code: `# export TOLLGATE_KEY='${apiKey}'
+      code: `# export API_KEY='${apiKey}'
 model = ${JSON.stringify(model)}
 model_provider = "tollgate"
 model_reasoning_summary = "auto"
@@ -75,7 +80,7 @@ model_reasoning_summary = "auto"
 [model_providers.tollgate]
 name = ${JSON.stringify(name)}
 base_url = "${baseUrl}/v1"
-env_key = "TOLLGATE_KEY"
+env_key = "API_KEY"
 wire_api = "responses"`,
     },
   ];
