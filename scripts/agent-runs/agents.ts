@@ -47,6 +47,7 @@ export const AGENTS: readonly Agent[] = [
     formats: {
       chat: (place, prompt) => opencode(place, prompt, '@ai-sdk/openai-compatible'),
       messages: (place, prompt) => opencode(place, prompt, '@ai-sdk/anthropic'),
+      responses: (place, prompt) => opencode(place, prompt, '@ai-sdk/openai'),
     },
   },
   {
@@ -73,6 +74,7 @@ export const AGENTS: readonly Agent[] = [
     formats: {
       chat: (place, prompt) => pi(place, prompt, 'openai-completions', `${place.url}/v1`),
       messages: (place, prompt) => pi(place, prompt, 'anthropic-messages', place.url),
+      responses: (place, prompt) => pi(place, prompt, 'openai-responses', `${place.url}/v1`),
     },
   },
   {
