@@ -14,7 +14,7 @@ import * as ai7 from 'ai-7';
 import { createAnthropic as createAnthropic7 } from 'ai-7-anthropic';
 import { createOpenAICompatible as createCompatible7 } from 'ai-7-compatible';
 import { createOpenAI as createOpenAI7 } from 'ai-7-openai';
-import { HELLO } from '../support/behaviours.ts';
+import { HELLO, REASONING } from '../support/behaviours.ts';
 import { testLibraries } from './contract.ts';
 import {
   type Connection,
@@ -28,7 +28,7 @@ import {
   usageOf,
   type View,
 } from './library.ts';
-import { useClientRig } from './rig.ts';
+import { recordFetch, useClientRig } from './rig.ts';
 
 type Ai = typeof ai7;
 type ToolSet = ai7.ToolSet;
@@ -359,3 +359,26 @@ describe.each(PROVIDERS.map((provider) => [provider.name, provider] as const))(
     });
   },
 );
+
+test.each([
+  ['ai 6', ai6 as unknown as Ai, createOpenAI6],
+  ['ai 7', ai7, createOpenAI7],
+] as const)('%s refers to thinking by default, which is put back', async (_name, ai, create) => {
+  const { fetch, bodies } = recordFetch();
+  const model = create(settings({ ...rig().account, fetch }))('tool-round') as Model;
+  const tools = toolsOf(ai, () => 'sunny');
+  const stopWhen = ai.stepCountIs(3);
+  const { text } = await ai.generateText({ model, prompt: 'Weather?', tools, stopWhen });
+  expect(text).toBe('It is sunny.');
+  expect(bodies.at(-1)?.['input']).toMatchObject([
+    { role: 'user' },
+    { type: 'item_reference', id: expect.stringMatching(/^rs_/) },
+    { type: 'function_call' },
+    { type: 'function_call_output' },
+  ]);
+  expect(rig().upstream.requests.at(-1)?.body['messages']).toMatchObject([
+    { role: 'user' },
+    { role: 'assistant', reasoning_content: REASONING },
+    { role: 'tool' },
+  ]);
+});
