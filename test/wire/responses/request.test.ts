@@ -1,0 +1,73 @@
+// What a Responses request may not refer to, because nothing is stored, and what is left out of it.
+
+import { expect, test } from 'bun:test';
+import { GatewayError } from '../../../src/core/error.ts';
+import { parseResponses } from '../../../src/wire/responses/request.ts';
+
+const user = { role: 'user', content: 'Hello?' };
+
+function parsed(more: Readonly<Record<string, unknown>>) {
+  const value = { model: 'swift-1', input: [user], ...more };
+  return parseResponses({ value, text: JSON.stringify(value) });
+}
+
+/** The parameter that a refusal names, and its text. */
+function refusalOf(
+  more: Readonly<Record<string, unknown>>,
+): readonly [param: string, text: string] {
+  try {
+    parsed(more);
+  } catch (error) {
+    if (error instanceof GatewayError) return [error.param ?? '', error.message];
+    throw error;
+  }
+  throw new Error('it was accepted');
+}
+
+test.each([
+  ['previous_response_id', { previous_response_id: 'resp_1' }],
+  ['conversation', { conversation: 'conv_1' }],
+  ['prompt', { prompt: { id: 'pmpt_1' } }],
+  ['background', { background: true }],
+  ['input[1]', { input: [user, { type: 'item_reference', id: 'msg_1' }, user] }],
+  ['input[1]', { input: [user, { type: 'compaction', encrypted_content: 'x' }, user] }],
+  ['tool_choice', { tools: [{ type: 'web_search' }], tool_choice: { type: 'web_search' } }],
+])('%s refers to what is not stored or not run here', (param, more) => {
+  expect(refusalOf(more)[0]).toBe(param);
+});
+
+test('a refused reference names the setting that clients need', () => {
+  const [, text] = refusalOf({ input: [{ type: 'item_reference', id: 'fc_1' }] });
+  expect(text).toContain('store set to false');
+});
+
+test('references to reasoning, and items and tools of the vendor are left out', () => {
+  const { turns, tools } = parsed({
+    input: [
+      user,
+      { type: 'item_reference', id: 'rs_1' },
+      { type: 'web_search_call', id: 'ws_1', status: 'completed' },
+      { type: 'function_call', call_id: 'call_1', name: 'read', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'call_1', output: 'text' },
+    ],
+    tools: [{ type: 'function', name: 'read' }, { type: 'web_search' }, { type: 'tool_search' }],
+  });
+  expect(turns.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool']);
+  expect(tools.map(({ name }) => name)).toEqual(['read']);
+});
+
+test('tools of a namespace have one name, and their calls too', () => {
+  const read = { type: 'function', name: 'read', parameters: { type: 'object' } };
+  const { turns, tools } = parsed({
+    input: [
+      { type: 'additional_tools', tools: [{ type: 'namespace', name: 'files', tools: [read] }] },
+      user,
+      { type: 'function_call', call_id: 'c', name: 'read', namespace: 'files', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'c', output: [{ type: 'input_text', text: 'x' }] },
+    ],
+  });
+  expect(tools).toMatchObject([
+    { name: 'files__read', inNamespace: { namespace: 'files', name: 'read' } },
+  ]);
+  expect(turns[1]).toMatchObject({ toolCalls: [{ id: 'c', name: 'files__read' }] });
+});
