@@ -3,7 +3,10 @@
 // that the server has.
 
 import { beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { signInSecret } from '../../src/identity/sign-in/secret.ts';
+import { createTopUps } from '../../src/operations/top-ups.ts';
 import { catalogFor } from '../support/catalog.ts';
 import { generate } from '../support/client.ts';
 import { addOperator, newPassword } from '../support/customer.ts';
@@ -180,14 +183,18 @@ test('the examples of its page work, one after the other', async () => {
   ).text();
   const examples = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].map((match) => match[1] ?? '');
   const calls = examples.filter((example) => example.startsWith('curl'));
-  expect(calls.length).toBe(3);
+  expect(calls.length).toBe(4);
   // The token of the page has the scopes that its calls need.
   const scopes = /--scopes (\S+)/.exec(page)?.[1] ?? '';
   const expires = new Date(Date.now() + 86_400_000).toISOString();
   const options = ['--scopes', scopes, '--expires', expires];
   const { token: own } = await gateway.run('token', 'create', 'of-the-page', ...options);
+  const databaseUrl = `sqlite:${gateway.databasePath}`;
+  const secret = signInSecret({ sessionSecret: undefined, databaseUrl, randomBytes });
+  const { issue } = createTopUps({ secret, clock: Date.now, randomBytes });
+  const REFERENCE = issue((await newAccount()).id);
   const { code, stdout, stderr } = await runProgram(['sh', '-c', `set -e\n${calls.join('\n')}`], {
-    env: { ...process.env, TOKEN: String(own), CONSOLE: gateway.operatorUrl() },
+    env: { ...process.env, TOKEN: String(own), CONSOLE: gateway.operatorUrl(), REFERENCE },
   });
   expect([code, stderr]).toEqual([0, '']);
   expect(stdout).toContain('"status":"booked"');

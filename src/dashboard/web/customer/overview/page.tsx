@@ -95,7 +95,11 @@ function Figures({ overview, live, reload }: ShownProps) {
               })}
           </>
         }
-        trend={<AddBalance size="small" onAdded={reload} />}
+        trend={
+          <div>
+            <AddBalance size="small" onAdded={reload} />
+          </div>
+        }
       />
       <Stat
         label={t('Runway')}

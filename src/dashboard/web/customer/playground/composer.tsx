@@ -47,7 +47,7 @@ export function Composer({
     >
       <TextArea
         label={t('Message')}
-        rows={3}
+        rows={2}
         value={text}
         onInput={(typed) => changeMessage({ text: typed })}
         onKeyDown={sendsOnEnter(send)}
