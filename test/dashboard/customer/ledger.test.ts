@@ -175,6 +175,21 @@ describeOnEachDatabase("a customer's ledger", () => {
     });
   });
 
+  test('the checkout gets the account and a reference of it, and exists only where it is set', async () => {
+    expect((await app.open(ada, 'GET', '/checkout')).status).toBe(404);
+    const { catalog } = app.dependencies.serviceState();
+    const topUpUrl = 'https://acme.example/pay?shop=7#form';
+    app.operate({ catalog: { ...catalog, service: { ...catalog.service, topUpUrl } } });
+    const response = await app.open(ada, 'GET', '/checkout');
+    app.operate({ catalog });
+    expect([response.status, response.headers.get('cache-control')]).toEqual([303, 'no-store']);
+    const url = new URL(response.headers.get('location') ?? '');
+    expect([url.origin, url.pathname, url.hash]).toEqual(['https://acme.example', '/pay', '#form']);
+    const { reference = '', ...others } = Object.fromEntries(url.searchParams);
+    expect(others).toEqual({ shop: '7', account: ada });
+    expect(app.dependencies.topUps.read(reference)).toMatchObject({ accountId: ada });
+  });
+
   describe('a code', () => {
     const bytes = (length: number) => crypto.getRandomValues(new Uint8Array(length));
 
