@@ -5,6 +5,7 @@ import type { Catalog } from '../core/model.ts';
 import { add, formatTokens, type Micro, subtract, ZERO } from '../core/money.ts';
 import { chargeServed, type Price } from '../core/price.ts';
 import { periodAt, priceAt, priceIn } from '../core/price-book.ts';
+import { type ModelFigures, sumModelFigures } from '../ledger/series/models.ts';
 import type { UsedRequest } from '../ledger/usage-records.ts';
 
 /** The price of a request's model, by its name in the books; `undefined` where there is none. */
@@ -117,6 +118,42 @@ export function previewRecord({ models, totals, unpriced }: Preview) {
       booked: formatTokens(booked),
     })),
   } as const;
+}
+
+/**
+ * The draft against the prices that hold without it at the same time: the models that it changes, and
+ * all requests. `booked` has the figures of the same requests by requested model.
+ */
+export function comparisonRecord(
+  draft: Preview,
+  without: Preview,
+  booked: ReadonlyMap<string, ModelFigures>,
+) {
+  const rows = [...draft.models].map(([model, sum]) => ({
+    model,
+    ...compare(sum, without.models.get(model)?.wouldBe ?? ZERO, booked.get(model)),
+  }));
+  const all = sumModelFigures([...booked.values()]);
+  return {
+    models: rows.filter(({ difference }) => difference !== '0'),
+    totals: compare(draft.totals, without.totals.wouldBe, all),
+    not_priced: previewRecord(draft).not_priced,
+  } as const;
+}
+
+/** Margins are null where not every request has a known cost. */
+function compare(sum: Readonly<Sum>, without: Micro, booked: ModelFigures | undefined) {
+  const isCosted = booked?.uncosted === 0 && booked.requests === sum.requests;
+  const marginAt = (revenue: Micro) =>
+    isCosted ? formatTokens(add(booked.margin, subtract(revenue, sum.booked))) : null;
+  return {
+    requests: sum.requests,
+    would_be: formatTokens(sum.wouldBe),
+    without_draft: formatTokens(without),
+    difference: formatTokens(subtract(sum.wouldBe, without)),
+    margin: marginAt(sum.wouldBe),
+    margin_without_draft: marginAt(without),
+  };
 }
 
 function sumRecord(sum: Sum) {

@@ -8,10 +8,15 @@ import { withWritePrices } from '../../catalog/price-warnings.ts';
 import { isoTime, utcMonth } from '../../core/calendar.ts';
 import type { Catalog } from '../../core/model.ts';
 import { formatDecimal, MICRO_DECIMALS } from '../../core/money.ts';
+import { createModelSeriesReader } from '../../ledger/series/models.ts';
 import { eachUsedRequest, lastUsageRow } from '../../ledger/usage-records.ts';
 import { requireUnarchived } from '../../operations/archive/notices.ts';
 import { OperationError } from '../../operations/error.ts';
-import { candidatePrices, createPreview, previewRecord } from '../../operations/price-preview.ts';
+import {
+  candidatePrices,
+  comparisonRecord,
+  createPreview,
+} from '../../operations/price-preview.ts';
 import { priceSheet } from '../../operations/price-sheet.ts';
 import type { MachineDependencies } from '../dependencies.ts';
 import { TEXT_BODY_BYTES_MAX } from '../edge/body.ts';
@@ -57,7 +62,7 @@ export function priceRoutes(dependencies: MachineDependencies): OperatorRoutes {
         if (result === undefined) {
           throw invalidRequest('The draft is not a valid catalog. Correct it first.', 'text');
         }
-        return whatIf(result.catalog, lastStart(result.catalog, catalog()), month, request.signal);
+        return whatIf(result.catalog, catalog(), month, request.signal);
       },
     }),
   ];
@@ -86,15 +91,14 @@ function lastStart(drafted: Catalog, current: Catalog): number | undefined {
 const ROWS_AT_ONCE = 500;
 
 /**
- * Recalculates past requests at draft prices. A month can be large, so it is read in small batches on
+ * Recalculates past requests at draft prices and at those that hold without the draft. A month can be large, so it is read in small batches on
  * its own connection, one calculation at a time.
  */
 function createWhatIf({ machine, clock }: Pick<MachineDependencies, 'machine' | 'clock'>) {
   let asking = false;
   return async (
-    candidate: Catalog,
-    /** Applies the prices of this instant; absent applies those of each request. */
-    pricesAtMs: number | undefined,
+    drafted: Catalog,
+    current: Catalog,
     /** Such as 2026-10; absent means the previous month. */
     month: string | undefined,
     aborted: AbortSignal,
@@ -113,20 +117,34 @@ function createWhatIf({ machine, clock }: Pick<MachineDependencies, 'machine' | 
           ? utcMonth(utcMonth(clock()).fromMs - 1)
           : utcMonth(Date.parse(`${month}-01T00:00:00Z`));
       await requireUnarchived(reader, span);
-      const sums = createPreview(candidatePrices(candidate, pricesAtMs));
+      // Without a later start in the draft, each request has the prices of its own time.
+      const pricesAtMs = lastStart(drafted, current);
+      const draft = createPreview(candidatePrices(drafted, pricesAtMs));
+      const without = createPreview(candidatePrices(current, pricesAtMs));
       const pause = createPause(() => performance.now());
       const last = await lastUsageRow(reader);
       for (let after = 0; after < last && !aborted.aborted; after += ROWS_AT_ONCE) {
         const rows = { after, until: after + ROWS_AT_ONCE };
-        for await (const request of eachUsedRequest(reader, { ...span, rows })) sums.add(request);
+        for await (const request of eachUsedRequest(reader, { ...span, rows })) {
+          draft.add(request);
+          without.add(request);
+        }
         await pause();
       }
+      const { cells } = await createModelSeriesReader(reader)(
+        [span.fromMs, span.untilMs],
+        'requested',
+      );
       await requireUnarchived(reader, span);
       return {
         from: isoTime(span.fromMs),
         to: isoTime(span.untilMs),
         prices_at: pricesAtMs === undefined ? null : isoTime(pricesAtMs),
-        ...previewRecord(sums.result()),
+        ...comparisonRecord(
+          draft.result(),
+          without.result(),
+          new Map(cells.map(({ group, figures }) => [group, figures])),
+        ),
       };
     } finally {
       asking = false;

@@ -5,7 +5,7 @@ import type { EntryField } from '../../catalog/entry-fields.ts';
 import type { PriceDraft } from '../../catalog/price-draft.ts';
 import type { TrialResult } from '../../generate/trial.ts';
 import type { CheckedText } from '../../operations/catalog-text.ts';
-import type { previewRecord } from '../../operations/price-preview.ts';
+import type { comparisonRecord } from '../../operations/price-preview.ts';
 import type { priceSheet } from '../../operations/price-sheet.ts';
 import type { Published } from '../../operations/publish-catalog.ts';
 import type { catalogRecord, checkRecord } from '../operator/catalog.ts';
@@ -63,7 +63,7 @@ export type PlansRecord = {
   readonly file: PriceBookRecord['file'];
 };
 
-export type PreviewRecord = ReturnType<typeof previewRecord> & {
+export type PreviewRecord = ReturnType<typeof comparisonRecord> & {
   readonly from: string;
   readonly to: string;
   readonly prices_at: string | null;

@@ -181,9 +181,9 @@ describeOnEachDatabase("the console's codes and prices", async () => {
         200,
         LATER,
         {
-          requests: 2,
-          tokens: { input: 200, cached_input: 0, cache_write: 0, output: 20 },
-          ...{ booked: '42', would_be: '72', difference: '30', loss: '0' },
+          ...{ requests: 2, without_draft: '42', would_be: '72', difference: '30' },
+          // The revenue changes, the cost of 26 does not.
+          ...{ margin: '46', margin_without_draft: '16' },
         },
       ]);
       const last = (await open.post('/prices/preview', { text })).json as PreviewRecord;
@@ -228,6 +228,14 @@ describeOnEachDatabase("the console's codes and prices", async () => {
         [null, true],
         [LATER, false],
       ]);
+      // What is scheduled already is no part of the next draft.
+      const month = new Date(utcMonth(Date.now()).fromMs).toISOString().slice(0, 7);
+      const text = await drafted({ add: [{ ...ADD, model: 'swift-0' }] });
+      const preview = (await open.post('/prices/preview', { text, month })).json as PreviewRecord;
+      expect([preview.prices_at, preview.models, preview.totals.difference]).toEqual([
+        ...[LATER, [], '0'],
+      ]);
+      expect(preview.totals.without_draft).toBe('72');
       const withdraw = [{ model: 'swift-1', valid_from: LATER }];
       expect((await publish(await drafted({ withdraw })))['in_force']).toBe(true);
       expect(readFileSync(open.path, 'utf8')).toBe(CATALOG);

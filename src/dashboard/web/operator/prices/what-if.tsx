@@ -4,16 +4,18 @@ import { useState } from 'preact/hooks';
 import type { PreviewRecord, PreviewSumRecord } from '../../../records/operator-catalog.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
+import { Amount } from '../../ui/amount.tsx';
 import { amountText } from '../../ui/amount-text.ts';
 import { post } from '../../ui/api.ts';
 import { Button } from '../../ui/button.tsx';
 import { amountColumn, countColumn } from '../../ui/common-columns.tsx';
 import { SelectField } from '../../ui/field.tsx';
-import { formatCount, formatShare } from '../../ui/format.ts';
+import { formatInstant, formatShare } from '../../ui/format.ts';
 import { Empty, ErrorAlert } from '../../ui/parts.tsx';
 import { lastMonths } from '../../ui/period.ts';
 import { useAction } from '../../ui/resource.ts';
 import { Table } from '../../ui/table.tsx';
+import { Nothing } from '../../ui/text.tsx';
 import { draft, type TextDraft } from '../catalog/draft.ts';
 
 const MONTHS = 6;
@@ -45,8 +47,17 @@ export function WhatIf() {
 
 type Row = PreviewSumRecord & { readonly model: string };
 
+function margin(label: string, field: 'margin' | 'margin_without_draft') {
+  return {
+    label,
+    end: true,
+    show: ({ [field]: tokens }: Row) =>
+      tokens === null ? <Nothing>{t('Unknown cost')}</Nothing> : <Amount tokens={tokens} />,
+  };
+}
+
 function Result({
-  preview: { models, totals, not_priced: left },
+  preview: { prices_at: at, models, totals, not_priced: left },
 }: {
   readonly preview: PreviewRecord;
 }) {
@@ -56,17 +67,18 @@ function Result({
   const rows: Row[] = [...models, { ...totals, model: t('Total') }];
   const difference = Number(totals.difference);
   const amount = amountText({ tokens: totals.difference.replace(/^-/, '') }, 'figure');
-  const share = formatShare(Math.abs(difference), Number(totals.booked));
+  const share = formatShare(Math.abs(difference), Number(totals.without_draft));
   return (
     <>
       <p>
         {rich(
-          'Customers would have paid <strong>{amount} {direction, select, less {less} other {more}}</strong>, {share} of what they paid. Assumes unchanged demand.',
+          'With the draft, customers would have paid <strong>{amount} {direction, select, less {less} other {more}}</strong> ({share}) than without it, at the prices of {date}. Assumes unchanged demand.',
           {
             strong: (text) => <strong>{text}</strong>,
             amount,
             direction: difference < 0 ? 'less' : 'more',
             share,
+            date: at === null ? t('that month') : formatInstant(at, 'day'),
           },
         )}
       </p>
@@ -77,20 +89,11 @@ function Result({
         columns={[
           { label: t('Model'), show: ({ model }) => model },
           countColumn(t('Requests'), 'requests'),
-          {
-            label: t('Input tokens'),
-            end: true,
-            show: ({ tokens }) =>
-              formatCount(tokens.input + tokens.cached_input + tokens.cache_write),
-          },
-          {
-            label: t('Output tokens'),
-            end: true,
-            show: ({ tokens }) => formatCount(tokens.output),
-          },
-          amountColumn(t('Charged'), 'booked'),
+          amountColumn(t('Without the draft'), 'without_draft'),
           amountColumn(t('At draft prices'), 'would_be'),
           amountColumn(t('Difference'), 'difference'),
+          margin(t('Margin without the draft'), 'margin_without_draft'),
+          margin(t('Margin with the draft'), 'margin'),
         ]}
       />
       {left.map(({ model, requests }) => (
