@@ -1,5 +1,5 @@
 // Writes the reference pages of both APIs from the descriptions that a server has at /openapi.json and
-// /operator/api/v1/openapi.json. Run with `bun run reference`; tests compare them.
+// /operator/api/v1/openapi.json, and the recorded answers of the customers' pages. Run with `bun run reference`; tests compare them.
 
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -13,8 +13,13 @@ import {
 } from '../src/openapi/operator-document.ts';
 import type { JsonRecord, OpenApiDocument } from '../src/openapi/schemas.ts';
 import { anything } from '../test/dashboard/security/routes.ts';
+import { blocks, CUSTOMERS, customerPage, PAGES, ROOT, read } from '../test/docs/documents.ts';
+import { withAnswers } from './answers.ts';
 
-export const REFERENCE_PAGE = 'src/docs/customers/api.md';
+export const REFERENCE_PAGES = {
+  routes: 'src/docs/customers/api.md',
+  objects: 'src/docs/customers/api-objects.md',
+} as const;
 /** Each page with its subject and the first parts of its paths. */
 export const OPERATOR_REFERENCE_PAGES = {
   'src/docs/operators/operator-api-reference.md': ['accounts and keys', ['accounts', 'keys']],
@@ -66,6 +71,11 @@ Send your key as \`Authorization: Bearer YOUR_API_KEY\` or as \`x-api-key: YOUR_
 every code.
 `;
 
+const OBJECTS_INTRODUCTION = `# API objects
+
+What the routes of the [API reference](api.md) take and answer, by the names that it links to.
+`;
+
 const SCHEMA_PATH = '#/components/schemas/';
 
 const codes = (all: readonly string[]) => all.map((each) => `\`${each}\``).join(', ');
@@ -82,13 +92,18 @@ with a body also ${codes(BODY_CODES)}; with an id also \`not_found\`.
 /** Said once, in the introduction. */
 const COMMON: ReadonlySet<string> = new Set([...COMMON_CODES, ...BODY_CODES, 'not_found']);
 
-/** The text of the customers' page. */
-export function reference(): string {
-  return pageOf(createDocument({ version: '', url: EXAMPLE_URL }), {
+/** The texts of the customers' pages: an own one for objects, which would fill that of the routes. */
+export function reference(): Readonly<Record<keyof typeof REFERENCE_PAGES, string>> {
+  const page = pageOf(createDocument({ version: '', url: EXAMPLE_URL }), {
     introduction: INTRODUCTION,
     credential: 'key',
     example: exampleOf,
   });
+  const [routes = '', objects = ''] = page.split('\n## Objects\n');
+  return {
+    routes: withAnswers(routes.replaceAll('](#', '](api-objects.md#')),
+    objects: `${OBJECTS_INTRODUCTION}${objects.replaceAll(/^###/gm, '##')}`,
+  };
 }
 
 /** The text of a page for operators. */
@@ -214,8 +229,27 @@ function exampleOf(title: string, needsKey: boolean, body: object | undefined): 
       ? []
       : ["-H 'Content-Type: application/json'", `-d '${JSON.stringify(body)}'`]),
   ];
-  return `\`\`\`sh\n${lines.join(' \\\n  ')}\n\`\`\``;
+  const call = `\`\`\`sh\n${lines.join(' \\\n  ')}\n\`\`\``;
+  const [page, at = 0] = SHOWN_ANSWERS[title] ?? [];
+  const shown = page === undefined ? undefined : blocks(customerPage(page), 'json')[at];
+  return [
+    call,
+    ...(shown === undefined ? [] : [`\`\`\`json answer\n${shown}\`\`\``]),
+    ...(RECORDED_ANSWERS[title] ?? []).map((answer) => `\`\`\`${answer}\n\`\`\``),
+  ].join('\n\n');
 }
+
+/** Blocks of JSON on other pages, which tests hold against a server. */
+const SHOWN_ANSWERS: Readonly<Record<string, readonly [page: string, at?: number]>> = {
+  'GET /v1/models/{model}': ['models'],
+  'GET /v1/account': ['account'],
+  'GET /v1/receipts/{request_id}': ['bill', 2],
+};
+
+const RECORDED_ANSWERS: Readonly<Record<string, readonly string[]>> = {
+  'POST /v1/chat/completions': ['json answer hello chat', 'text answer hello-streamed chat'],
+  'POST /v1/messages': ['json answer hello messages', 'text answer hello-streamed messages'],
+};
 
 function operatorExample(title: string, needsKey: boolean, body: object | undefined): string {
   const [method = '', path = ''] = title.split(' ');
@@ -345,7 +379,11 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 }
 
 if (import.meta.main) {
-  const root = resolve(import.meta.dir, '..');
-  writeFileSync(resolve(root, REFERENCE_PAGE), reference());
-  for (const page of OPERATOR_PAGES) writeFileSync(resolve(root, page), operatorReference(page));
+  for (const page of PAGES.filter((each) => each.startsWith(CUSTOMERS))) {
+    writeFileSync(resolve(ROOT, page), withAnswers(read(page)));
+  }
+  const { routes, objects } = reference();
+  writeFileSync(resolve(ROOT, REFERENCE_PAGES.routes), routes);
+  writeFileSync(resolve(ROOT, REFERENCE_PAGES.objects), objects);
+  for (const page of OPERATOR_PAGES) writeFileSync(resolve(ROOT, page), operatorReference(page));
 }

@@ -138,7 +138,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     ],
   },
   docs: {
-    folders: ['core'],
+    folders: ['core', 'dashboard'],
     packages: PLATFORM,
     packagesIn: [{ path: /^src\/docs\/render\.ts$/, packages: ['marked'] }],
   },

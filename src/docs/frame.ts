@@ -1,5 +1,5 @@
-// The HTML around a page of the documentation: header with search, navigation, content. No script and
-// no style stands in it, because the policy of its headers forbids both.
+// The HTML around a page of the documentation: header with search, navigation, content. Script and style
+// are files, because the policy of its headers forbids both in a page.
 
 import {
   DOC_PREFIXES,
@@ -10,14 +10,15 @@ import {
   docPath,
   INDEX_TOPIC,
 } from './page.ts';
-import { type DocHit, wordsOf } from './search.ts';
+import type { DocHits } from './search.ts';
+import { WORD } from './search-words.ts';
 
 type FrameParts = {
   readonly part: DocPart;
   /** The pages of the part, the index first. */
   readonly pages: readonly DocPage[];
   readonly face: DocFace;
-  readonly assets: { readonly style: string; readonly icon: string };
+  readonly assets: { readonly style: string; readonly script: string; readonly icon: string };
   readonly title: string;
   /** The topic of the page that is shown, to mark it in the navigation. */
   readonly topic?: string;
@@ -54,6 +55,7 @@ export function frameOf(parts: FrameParts): string {
 <title>${html(title)} · ${html(face.name)} ${realm}</title>
 <link rel="icon" href="${icon}">
 <link rel="stylesheet" href="${assets.style}">${colours}
+<script src="${assets.script}"></script>
 </head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>
@@ -105,9 +107,9 @@ function navigationOf({ part, pages, topic }: FrameParts): string {
     .join('\n');
 }
 
-export function searchContent(query: string, hits: readonly DocHit[]): string {
+export function searchContent(query: string, { hits, isMatch }: DocHits): string {
   const shown = `<q>${html(query)}</q>`;
-  if (wordsOf(query).length === 0) {
+  if (query.trim() === '') {
     return '<h1>Search</h1>\n<p>Enter one or more words. A section matches if it has all of them.</p>';
   }
   if (hits.length === 0) {
@@ -116,7 +118,7 @@ export function searchContent(query: string, hits: readonly DocHit[]): string {
   const items = hits.map(({ page, section, excerpt }) => {
     const href = hrefOf(page, section);
     const place = section.anchor === '' ? page.title : `${page.title} · ${section.heading}`;
-    return `<li><a href="${href}">${html(place)}</a><p>${marked(excerpt, query)}</p></li>`;
+    return `<li><a href="${href}">${html(place)}</a><p>${marked(excerpt, isMatch)}</p></li>`;
   });
   return `<h1>Search</h1>\n<p>Sections with ${shown}:</p>\n<ol class="plain hits">${items.join('\n')}</ol>`;
 }
@@ -126,12 +128,19 @@ function hrefOf({ part, topic }: DocPage, { anchor }: DocSection): string {
 }
 
 /** An excerpt as HTML, with the words of the query marked. */
-function marked(excerpt: string, query: string): string {
-  const words = wordsOf(query).map((word) => RegExp.escape(word));
+function marked(excerpt: string, isMatch: (word: string) => boolean): string {
   return excerpt
-    .split(new RegExp(`(${words.join('|')})`, 'gi'))
-    .map((text, at) => (at % 2 === 1 ? `<mark>${html(text)}</mark>` : html(text)))
+    .split(new RegExp(`(${WORD.source})`, 'u'))
+    .map((text) => (isMatch(text) ? `<mark>${html(text)}</mark>` : html(text)))
     .join('');
+}
+
+/** Where an example leaves room for `keyNote`. */
+export const KEY_MARK = '<!-- key -->';
+
+/** Which key of the reader an example means. */
+export function keyNote(masked: string): string {
+  return `<a class="soft small" href="/dashboard/keys">Your key: <code>${html(masked)}</code></a>`;
 }
 
 export const MISSING =

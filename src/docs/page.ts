@@ -1,5 +1,7 @@
 // The documentation as data: what a build keeps of each Markdown page, and where its parts are served.
 
+import type { ModelFeature } from '../core/model.ts';
+
 /** Who a page is for. Customers and operators read on listeners of their own. */
 export type DocPart = 'customers' | 'operators';
 
@@ -13,6 +15,8 @@ export type DocPage = {
   /** The first paragraph, as plain text. */
   readonly summary: string;
   readonly markdown: string;
+  /** What its examples need of a model. */
+  readonly features: readonly ModelFeature[];
   readonly html: string;
   /** In the order of the page; the first one has no heading of its own. */
   readonly sections: readonly DocSection[];
@@ -40,6 +44,8 @@ export type Docs = {
   /** In the order in which the index of each part links to them, the index first. */
   readonly pages: readonly DocPage[];
   readonly style: string;
+  /** Copies code and switches languages; the pages are complete without it. */
+  readonly script: string;
   /** The icon, as SVG. */
   readonly icon: string;
 };

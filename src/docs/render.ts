@@ -3,6 +3,8 @@
 
 import { join } from 'node:path';
 import { Marked, type Token, type Tokens } from 'marked';
+import { exampleOf } from './examples.ts';
+import { featuresIn } from './models.ts';
 import {
   type DocPage,
   type DocPart,
@@ -15,6 +17,9 @@ import {
 
 const PARTS: readonly DocPart[] = ['customers', 'operators'];
 
+/** The token of an example. */
+const EXAMPLE = 'example';
+
 /** Pages with fewer sections need no list of them. */
 const CONTENTS_MIN = 4;
 
@@ -22,7 +27,8 @@ export async function renderDocs(): Promise<Docs> {
   const pages = await Promise.all(PARTS.map(renderPart));
   return {
     pages: pages.flat(),
-    style: await buildStyle(),
+    style: await built('style.css'),
+    script: await built('../dashboard/web/shared/docs-page.ts'),
     icon: await Bun.file(join(import.meta.dir, '../dashboard/web/ui/mark.svg')).text(),
   };
 }
@@ -39,8 +45,9 @@ async function renderPart(part: DocPart): Promise<DocPage[]> {
 }
 
 function renderPage(part: DocPart, topic: string, markdown: string): DocPage {
-  const marked = createMarked(part);
-  const tokens = marked.lexer(markdown);
+  const tokens = new Marked().lexer(markdown);
+  const names = rowNames(tokens);
+  const marked = createMarked(part, names);
   const [title, summary] = tokens.filter(({ type }) => type !== 'space');
   return {
     part,
@@ -49,9 +56,30 @@ function renderPage(part: DocPart, topic: string, markdown: string): DocPage {
     title: title === undefined ? topic : plainText(title),
     summary: summary === undefined ? '' : plainText(summary),
     markdown,
-    html: marked.parser(tokens).replace('</p>\n', (end) => `${end}${contentsOf(tokens)}`),
-    sections: sectionsOf(tokens),
+    features: featuresIn(tokens.map((token) => (token.type === 'code' ? token.raw : '')).join('')),
+    html: marked
+      .parser(withExamples(tokens))
+      .replace('</p>\n', (end) => `${end}${contentsOf(tokens)}`),
+    sections: sectionsOf(tokens, names),
   };
+}
+
+/** With the code blocks that follow each other as one token, which renders as an example. */
+function withExamples(tokens: readonly Token[]): Token[] {
+  const joined: Token[] = [];
+  let blocks: Tokens.Code[] = [];
+  for (const token of tokens) {
+    if (token.type === 'code') blocks = [...blocks, token as Tokens.Code];
+    if (token.type === 'code' || (token.type === 'space' && blocks.length > 0)) continue;
+    joined.push(...exampleToken(blocks), token);
+    blocks = [];
+  }
+  return [...joined, ...exampleToken(blocks)];
+}
+
+function exampleToken(blocks: readonly Tokens.Code[]): Token[] {
+  const shown = blocks.map(({ lang: info = '', text }) => ({ info, text }));
+  return blocks.length === 0 ? [] : [{ type: EXAMPLE, raw: '', html: exampleOf(shown) }];
 }
 
 /** Links to the sections of a long page, below its first paragraph. */
@@ -65,9 +93,10 @@ function contentsOf(tokens: readonly Token[]): string {
   return `<nav class="contents" aria-label="On this page"><ul>${items.join('')}</ul></nav>\n`;
 }
 
-function createMarked(part: DocPart): Marked {
+function createMarked(part: DocPart, names: RowNames): Marked {
   return new Marked({
     async: false,
+    extensions: [{ name: EXAMPLE, renderer: (token) => String(token['html']) }],
     renderer: {
       heading({ tokens, depth }: Tokens.Heading): string {
         const text = this.parser.parseInline(tokens);
@@ -83,18 +112,16 @@ function createMarked(part: DocPart): Marked {
         const target = Bun.escapeHTML(addressOf(part, href));
         return `<a href="${target}">${this.parser.parseInline(tokens)}</a>`;
       },
-      code({ text, lang }: Tokens.Code): string {
-        const label = lang === undefined || lang === '' ? 'Example' : `Example, ${lang}`;
-        return `<pre tabindex="0" role="region" aria-label="${label}"><code>${Bun.escapeHTML(text)}</code></pre>\n`;
-      },
+      code: ({ text, lang = '' }: Tokens.Code) => exampleOf([{ info: lang, text }]),
       table({ header, rows }: Tokens.Table): string {
         const inline = ({ tokens }: Tokens.TableCell) => this.parser.parseInline(tokens);
         const head = header.map((cell) => `<th>${inline(cell)}</th>`).join('');
         // Phones show rows of more than two cells as blocks, in which each cell has its label.
         const cell = (each: Tokens.TableCell, at: number) =>
           `<td data-label="${Bun.escapeHTML(header[at]?.text ?? '')}">${inline(each)}</td>`;
-        const body = rows.map((row) => `<tr>${row.map(cell).join('')}</tr>`).join('\n');
-        return `<div class="scroll" tabindex="0" role="region" aria-label="Table"><table><thead><tr>${head}</tr></thead>\n<tbody>${body}</tbody></table></div>\n`;
+        const id = (row: Row) => (names.has(row) ? ` id="${names.get(row)}"` : '');
+        const body = rows.map((row) => `<tr${id(row)}>${row.map(cell).join('')}</tr>`).join('\n');
+        return `<div class="scroll" tabindex="0" role="group" aria-label="Table"><table><thead><tr>${head}</tr></thead>\n<tbody>${body}</tbody></table></div>\n`;
       },
       /** The marks of what a script writes. */
       html: () => '',
@@ -120,7 +147,33 @@ function anchorOf(heading: string): string {
     .replaceAll(' ', '-');
 }
 
-function sectionsOf(tokens: readonly Token[]): DocSection[] {
+type Row = readonly Tokens.TableCell[];
+type RowNames = ReadonlyMap<Row, string>;
+
+/** The rows of tables that are about one name, such as a field or a code, which is their anchor. */
+function rowNames(tokens: readonly Token[]): RowNames {
+  const taken = new Set(
+    tokens.filter(({ type }) => type === 'heading').map((token) => anchorOf(plainText(token))),
+  );
+  const names = new Map<Row, string>();
+  for (const row of tokens.flatMap(rowsOf)) {
+    // The first cell, or one code in the second: a status has several.
+    const cell = row.slice(0, 2).find(({ tokens: [first, more] }, at) => {
+      return first?.type === 'codespan' && (at === 0 || more === undefined);
+    });
+    const [, name = ''] = /^`([\w.-]{2,})`/.exec(cell?.text ?? '') ?? [];
+    if (name === '' || taken.has(name)) continue;
+    taken.add(name);
+    names.set(row, name);
+  }
+  return names;
+}
+
+const rowsOf = (token: Token): readonly Row[] =>
+  token.type === 'table' ? (token as Tokens.Table).rows : [];
+
+/** Rows with a name of their own come after the section that has them. */
+function sectionsOf(tokens: readonly Token[], names: RowNames): DocSection[] {
   const sections: { anchor: string; heading: string; texts: string[] }[] = [];
   for (const token of tokens) {
     if (token.type === 'heading') {
@@ -130,7 +183,12 @@ function sectionsOf(tokens: readonly Token[]): DocSection[] {
       sections.at(-1)?.texts.push(plainText(token));
     }
   }
-  return sections.map(({ anchor, heading, texts }) => ({
+  const rows = tokens.flatMap(rowsOf).flatMap((row) => {
+    const name = names.get(row);
+    const texts = row.map((cell) => cell.tokens.map(plainText).join(''));
+    return name === undefined ? [] : [{ anchor: name, heading: name, texts }];
+  });
+  return [...sections, ...rows].map(({ anchor, heading, texts }) => ({
     anchor,
     heading,
     text: texts.join(' ').replaceAll(/\s+/g, ' ').trim(),
@@ -152,13 +210,9 @@ function plainText(token: Token): string {
   return 'text' in token && typeof token.text === 'string' ? token.text : '';
 }
 
-/** The dashboard's own colours, with the few rules that these pages add. */
-async function buildStyle(): Promise<string> {
-  const result = await Bun.build({
-    entrypoints: [join(import.meta.dir, 'style.css')],
-    minify: true,
-  });
-  const [output] = result.outputs;
-  if (output === undefined) throw new Error('the style sheet of the documentation was not built');
+async function built(file: string): Promise<string> {
+  const entrypoints = [join(import.meta.dir, file)];
+  const [output] = (await Bun.build({ entrypoints, minify: true })).outputs;
+  if (output === undefined) throw new Error(`${file} of the documentation was not built`);
   return output.text();
 }

@@ -1,6 +1,8 @@
-// Finds sections of the documentation that have every word of a query, the best first.
+// Finds sections and rows of the documentation that have every word of a query, the best first.
 
+import { editDistance } from '../core/nearest.ts';
 import type { DocPage, DocSection } from './page.ts';
+import { type QueryTerm, stemOf, stemsOf, termsOf, WORD, wordsOf } from './search-words.ts';
 
 export type DocHit = {
   readonly page: DocPage;
@@ -9,80 +11,144 @@ export type DocHit = {
   readonly excerpt: string;
 };
 
+export type DocHits = {
+  readonly hits: readonly DocHit[];
+  /** Whether a word of the pages is one that was searched for. */
+  readonly isMatch: (word: string) => boolean;
+};
+
 const HITS_MAX = 20;
 const QUERY_MAX = 100;
 const WORDS_MAX = 6;
 const EXCERPT = 160;
 
 /** What a match is worth by where it is; further matches in the text count a little. */
+const NAME = 20;
 const TITLE = 8;
 const HEADING = 6;
 const TEXT_MAX = 4;
 
-/** A section with its texts in lower case: a search is open to everyone and must cost little. */
-type Indexed = {
-  readonly page: DocPage;
-  readonly section: DocSection;
-  readonly title: string;
-  readonly heading: string;
-  readonly text: string;
-};
+/** What a word counts that only begins like the one of the query, or is another one for it. */
+const RELATED = 0.5;
 
-export type SearchDocs = (query: string) => readonly DocHit[];
+/** Pages that explain come before those that list. */
+const REFERENCE = 0.6;
 
+type Entry = { readonly page: DocPage; readonly section: DocSection };
+
+/** What a word is worth in each entry that has it, by the place of the entry. */
+type Scores = ReadonlyMap<number, number>;
+
+export type SearchDocs = (query: string) => DocHits;
+
+/** A search is open to everyone and must cost little: words are looked up, not texts. */
 export function createDocSearch(pages: readonly DocPage[]): SearchDocs {
-  const index = pages.flatMap((page) =>
-    page.sections.map((section): Indexed => {
-      const title = page.title.toLowerCase();
-      const heading = section.heading.toLowerCase();
-      return { page, section, title, heading, text: section.text.toLowerCase() };
-    }),
+  const entries: readonly Entry[] = pages.flatMap((page) =>
+    page.sections.map((section) => ({ page, section })),
   );
+  const index = indexOf(entries);
   return (query) => {
-    const words = wordsOf(query);
-    if (words.length === 0) return [];
-    return index
-      .map((entry) => ({ entry, score: scoreOf(entry, words) }))
-      .filter(({ score }) => score > 0)
+    const terms = termsOf(query.slice(0, QUERY_MAX), WORDS_MAX).map((term) =>
+      wordsFor(index, term),
+    );
+    const found = terms.map((term) => scoresOf(index, term));
+    const [first = new Map<number, number>(), ...others] = found;
+    const hits = [...first]
+      .filter(([at]) => others.every((each) => each.has(at)))
+      .map(([at, score]) => {
+        return { at, score: others.reduce((sum, each) => sum + (each.get(at) ?? 0), score) };
+      })
       .sort((a, b) => b.score - a.score)
-      .slice(0, HITS_MAX)
-      .map(({ entry: { page, section } }) => {
-        return { page, section, excerpt: excerptOf(section.text, words) };
-      });
+      .slice(0, HITS_MAX);
+    const stems = new Set(terms.flatMap((term) => [...term.keys()]));
+    const isMatch = (word: string) => stemsOf(word.toLowerCase()).some((stem) => stems.has(stem));
+    return {
+      isMatch,
+      hits: hits.flatMap(({ at }) => {
+        const entry = entries[at];
+        return entry === undefined
+          ? []
+          : [{ ...entry, excerpt: excerptOf(entry.section.text, isMatch) }];
+      }),
+    };
   };
 }
 
-/** The words that are searched for: distinct ones, the first of many. */
-export function wordsOf(query: string): readonly string[] {
-  const words = query.slice(0, QUERY_MAX).toLowerCase().split(/\s+/).filter(Boolean);
-  return [...new Set(words)].slice(0, WORDS_MAX);
-}
-
-/** 0 where a word is missing. */
-function scoreOf({ title, heading, text }: Indexed, words: readonly string[]): number {
-  let score = 0;
-  for (const word of words) {
-    const inTitle = title.includes(word) ? TITLE : 0;
-    const inHeading = heading.includes(word) ? HEADING : 0;
-    const inText = countUpTo(TEXT_MAX, word, text);
-    if (inHeading + inText === 0) return 0;
-    score += inTitle + inHeading + inText;
+function indexOf(entries: readonly Entry[]): ReadonlyMap<string, Scores> {
+  const index = new Map<string, Map<number, number>>();
+  for (const [at, { page, section }] of entries.entries()) {
+    const factor = /^(api|operator-api-ref)/.test(page.topic) ? REFERENCE : 1;
+    const titles = new Set(wordsOf(`${page.title} ${page.topic}`).flatMap(stemsOf));
+    const headings = wordsOf(section.heading).flatMap(stemsOf);
+    // Of the beginning of a page, its topic.
+    const name = stemOf((section.anchor === '' ? page.topic : section.heading).toLowerCase());
+    const counts = new Map<string, number>();
+    for (const word of wordsOf(section.text)) {
+      for (const stem of stemsOf(word)) counts.set(stem, (counts.get(stem) ?? 0) + 1);
+    }
+    for (const stem of new Set([
+      ...headings,
+      ...counts.keys(),
+      ...(section.anchor === '' ? titles : []),
+    ])) {
+      const score =
+        (stem === name ? NAME : 0) +
+        (titles.has(stem) ? TITLE : 0) +
+        (headings.includes(stem) ? HEADING : 0) +
+        Math.min(TEXT_MAX, counts.get(stem) ?? 0);
+      const scores = index.get(stem) ?? new Map<number, number>();
+      index.set(stem, scores.set(at, score * factor));
+    }
   }
-  return score;
+  return index;
 }
 
-function countUpTo(most: number, word: string, text: string): number {
-  let count = 0;
-  for (let at = text.indexOf(word); at >= 0 && count < most; count += 1) {
-    at = text.indexOf(word, at + word.length);
+/** The words of the index that a term means, with their weights. */
+function wordsFor(
+  index: ReadonlyMap<string, Scores>,
+  { stems, synonyms }: QueryTerm,
+): ReadonlyMap<string, number> {
+  const isPhrase = synonyms.length > 0;
+  const isKnown = [...stems, ...synonyms].some((stem) => index.has(stem));
+  const related = [...index.keys()].filter((known) =>
+    stems.some((stem) => {
+      if (isPhrase || stem.length < 3) return known === stem;
+      return known.startsWith(stem) || (!isKnown && isClose(known, stem));
+    }),
+  );
+  return new Map([
+    ...related.map((stem) => [stem, RELATED] as [string, number]),
+    ...(isPhrase ? synonyms : stems).map((stem) => [stem, 1] as [string, number]),
+  ]);
+}
+
+/** One letter wrong, or two of a long word; the first one is right. */
+function isClose(known: string, stem: string): boolean {
+  const most = stem.length < 6 ? 1 : 2;
+  return (
+    stem.length > 3 &&
+    known[0] === stem[0] &&
+    Math.abs(known.length - stem.length) <= most &&
+    editDistance(stem, known) <= most
+  );
+}
+
+/** The best of the words in each entry. */
+function scoresOf(
+  index: ReadonlyMap<string, Scores>,
+  words: ReadonlyMap<string, number>,
+): ReadonlyMap<number, number> {
+  const best = new Map<number, number>();
+  for (const [word, weight] of words) {
+    for (const [at, score] of index.get(word) ?? []) {
+      best.set(at, Math.max(best.get(at) ?? 0, score * weight));
+    }
   }
-  return count;
+  return best;
 }
 
-function excerptOf(text: string, words: readonly string[]): string {
-  const lower = text.toLowerCase();
-  const places = words.map((word) => lower.indexOf(word)).filter((place) => place >= 0);
-  const first = places.length === 0 ? 0 : Math.min(...places);
+function excerptOf(text: string, isMatch: (word: string) => boolean): string {
+  const first = [...text.matchAll(WORD)].find(([word]) => isMatch(word))?.index ?? 0;
   const begin = first < EXCERPT / 2 ? 0 : text.lastIndexOf(' ', first - EXCERPT / 4) + 1;
   const end = begin + EXCERPT;
   const cut = text.slice(begin, end);

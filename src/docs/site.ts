@@ -1,9 +1,13 @@
-// Serves one part of the documentation: pages, their Markdown, the search, and two files. Pages carry an
-// ETag and are revalidated; files change their name with their content and are kept for good.
+// Serves one part of the documentation: pages, their Markdown, the search, and three files. Pages carry
+// an ETag and are revalidated; files change their name with their content and are kept for good.
 
+import { brotliCompressSync, constants } from 'node:zlib';
+import { acceptsBrotli } from '../core/accept-encoding.ts';
 import { isUnchanged } from '../core/etag.ts';
+import type { ModelFeature } from '../core/model.ts';
 import { targetOf } from '../core/request-target.ts';
-import { frameOf, MISSING, searchContent } from './frame.ts';
+import { frameOf, KEY_MARK, keyNote, MISSING, searchContent } from './frame.ts';
+import { type ShownModel, withModels } from './models.ts';
 import {
   DOC_PREFIXES,
   type DocFace,
@@ -23,6 +27,10 @@ export type DocSiteOptions = {
   readonly publicUrl: () => string;
   /** The customers' part alone: operators read about the program. The same object until it changes. */
   readonly face?: () => DocFace;
+  /** Those of this service, which examples name. The same array until it changes. */
+  readonly models: () => readonly ShownModel[];
+  /** A key of the reader who is signed in, for the customers' part. */
+  readonly maskedKeyOf?: (headers: Headers) => Promise<string | undefined>;
   /** What every response has, such as a content security policy. */
   readonly headers: () => Readonly<Record<string, string>>;
 };
@@ -38,41 +46,55 @@ type Content = {
   readonly status?: number;
 };
 
-type Ready = {
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  readonly type: string;
-  readonly cache: string;
-  readonly status: number;
+type Ready = Content & {
   readonly etag: string;
+  /** What was sent last with each coding. */
+  readonly bytes: Map<Coding, Uint8Array<ArrayBuffer>>;
 };
+
+type Coding = 'br' | 'identity';
+
+/** Halfway to the best: a page is compressed once, and its reader waits for it. */
+const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } };
 
 const PROGRAM: DocFace = { name: EXAMPLE_NAME, icon: undefined, colours: undefined };
 
 export function createDocSite(options: DocSiteOptions) {
-  const { part, docs, publicUrl, headers, face = () => PROGRAM } = options;
+  const { part, docs, publicUrl, models, headers, face = () => PROGRAM, maskedKeyOf } = options;
   const prefix = DOC_PREFIXES[part];
   const pages = docs.pages.filter((page) => page.part === part);
   const search = createDocSearch(pages);
   const byTopic = new Map(pages.map((page) => [page.topic, page]));
   const style = { name: `style-${tagOf(docs.style)}.css`, body: docs.style, type: 'text/css' };
+  const script = {
+    name: `page-${tagOf(docs.script)}.js`,
+    body: docs.script,
+    type: 'text/javascript',
+  };
   const icon = { name: `mark-${tagOf(docs.icon)}.svg`, body: docs.icon, type: 'image/svg+xml' };
-  const files = new Map([style, icon].map((file) => [`assets/${file.name}`, file]));
+  const files = new Map([style, script, icon].map((file) => [`assets/${file.name}`, file]));
   const frame = {
     part,
     pages,
-    assets: { style: `${prefix}/assets/${style.name}`, icon: `${prefix}/assets/${icon.name}` },
+    assets: {
+      style: `${prefix}/assets/${style.name}`,
+      script: `${prefix}/assets/${script.name}`,
+      icon: `${prefix}/assets/${icon.name}`,
+    },
   };
   let shown = face();
 
-  /** With the address and the name of this service, unless the name would break an example. */
-  function here(text: string): string {
-    const local = text.replaceAll(EXAMPLE_URL, publicUrl());
+  /** With the address, the models and the name of this service, unless the name would break an example. */
+  function here(text: string, features: readonly ModelFeature[] = []): string {
+    const addressed = text.replaceAll(EXAMPLE_URL, publicUrl());
+    const local = part === 'customers' ? withModels(addressed, features, models()) : addressed;
     const isPlain = /^[\p{L}\p{N}][\p{L}\p{N} .-]*$/u.test(shown.name);
     return part === 'customers' && isPlain ? local.replaceAll(EXAMPLE_NAME, shown.name) : local;
   }
 
-  function pageOf({ topic, title, html }: DocPage): Content {
-    const body = frameOf({ ...frame, face: shown, title, topic, content: here(html) });
+  function pageOf({ topic, title, html, features }: DocPage): Content {
+    const content = here(html, features);
+    const body = frameOf({ ...frame, face: shown, title, topic, content });
     return { body, type: HTML, cache: REVALIDATED };
   }
 
@@ -93,25 +115,26 @@ export function createDocSite(options: DocSiteOptions) {
       return { body, type: HTML, cache: 'no-store', status: 404 };
     }
     if (topic === path) return pageOf(page);
-    return { body: here(page.markdown), type: 'text/markdown; charset=utf-8', cache: REVALIDATED };
+    const body = here(page.markdown, page.features);
+    return { body, type: 'text/markdown; charset=utf-8', cache: REVALIDATED };
   }
 
-  /** Pages as they were sent last; there are only so many of them. */
+  /** Pages for strangers as they were sent last; there are only so many of them. */
   const ready = new Map<string, Ready>();
-  let readyFor = publicUrl();
+  let readyFor = { url: publicUrl(), models: models() };
 
-  function readyContent(path: string, url: URL): Ready {
-    if (publicUrl() !== readyFor || face() !== shown) {
-      readyFor = publicUrl();
+  function readyContent(path: string, url: URL, key: string | undefined): Ready {
+    if (publicUrl() !== readyFor.url || models() !== readyFor.models || face() !== shown) {
+      readyFor = { url: publicUrl(), models: models() };
       shown = face();
       ready.clear();
     }
-    const known = ready.get(path);
+    const known = key === undefined ? ready.get(path) : undefined;
     if (known !== undefined) return known;
-    const { body, type, cache, status = 200 } = contentOf(path, url);
-    const bytes = new TextEncoder().encode(body);
-    const made: Ready = { bytes, type, cache, status, etag: `"${tagOf(body)}"` };
-    if (status === 200 && path !== 'search') ready.set(path, made);
+    const content = contentOf(path, url);
+    const body = content.body.replaceAll(KEY_MARK, key === undefined ? '' : keyNote(key));
+    const made: Ready = { ...content, body, etag: tagOf(body), bytes: new Map() };
+    if (made.status === undefined && path !== 'search' && key === undefined) ready.set(path, made);
     return made;
   }
 
@@ -124,16 +147,40 @@ export function createDocSite(options: DocSiteOptions) {
     if (url.pathname === `${prefix}/`) {
       return new Response(null, { status: 308, headers: { ...headers(), location: prefix } });
     }
-    const { bytes, type, cache, status, etag } = readyContent(path, url);
-    const sent = { ...headers(), 'cache-control': cache, ...(status === 200 ? { etag } : {}) };
+    const key = files.has(path) ? undefined : await maskedKeyOf?.(request.headers);
+    const page = readyContent(path, url, key);
+    const { type, status = 200 } = page;
+    const coding = acceptsBrotli(request.headers.get('accept-encoding')) ? 'br' : 'identity';
+    const etag = `"${page.etag}${coding === 'br' ? '-br' : ''}"`;
+    const sent = {
+      ...headers(),
+      'cache-control': key === undefined ? page.cache : `private, ${page.cache}`,
+      vary: 'accept-encoding, cookie',
+      ...(status === 200 ? { etag } : {}),
+    };
     if (status === 200 && isUnchanged(request.headers, etag)) {
       return new Response(null, { status: 304, headers: sent });
     }
+    const bytes = encoded(page, coding);
     return new Response(request.method === 'HEAD' ? null : bytes, {
       status,
-      headers: { ...sent, 'content-type': type, 'content-length': String(bytes.byteLength) },
+      headers: {
+        ...sent,
+        ...(coding === 'br' ? { 'content-encoding': coding } : {}),
+        'content-type': type,
+        'content-length': String(bytes.byteLength),
+      },
     });
   };
+}
+
+function encoded({ body, bytes }: Ready, coding: Coding): Uint8Array<ArrayBuffer> {
+  const known = bytes.get(coding);
+  if (known !== undefined) return known;
+  const plain = new TextEncoder().encode(body);
+  const made = coding === 'br' ? new Uint8Array(brotliCompressSync(plain, BROTLI)) : plain;
+  bytes.set(coding, made);
+  return made;
 }
 
 const tagOf = (text: string): string => Bun.hash(text).toString(36);

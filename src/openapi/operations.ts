@@ -85,7 +85,7 @@ export const OPERATIONS: Readonly<Record<PublicRoute, OperationRecord>> = {
     body: { schema: messagesBody, texts: MESSAGES_FIELDS },
     answer: message,
     events: messagesEvents,
-    example: { model: 'demo-chat', max_tokens: 100, messages: PROMPT },
+    example: { model: 'demo-chat', max_tokens: 256, messages: PROMPT },
   },
   count_tokens: {
     format: 'messages',

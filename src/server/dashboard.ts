@@ -13,6 +13,7 @@ import type { SessionDependencies } from '../dashboard/edge/sessions.ts';
 import { addressOf, type Mount, type RuntimeServer } from '../http/exchange.ts';
 import { forgetIdempotent } from '../idempotency/store.ts';
 import type { SignIn } from '../identity/sign-in/contract.ts';
+import { readCookie, SESSION_COOKIES } from '../identity/sign-in/cookies.ts';
 import { signInSecret } from '../identity/sign-in/secret.ts';
 import { createSignIn } from '../identity/sign-in/sign-in.ts';
 import type { SignedIn, SignedInCustomer, SignedInOperator } from '../identity/signed-in.ts';
@@ -58,6 +59,8 @@ export type ServingDashboard = {
   readonly console: Mount;
   /** Whether a request has the session of a customer. */
   readonly isCustomer: (headers: Headers) => Promise<boolean>;
+  /** The newest active key of the customer whose session a request has, masked. Never rejects. */
+  readonly maskedKeyOf: (headers: Headers) => Promise<string | undefined>;
   /** A job of the leader: removes what has expired. Returns a function that stops it. */
   readonly sweepExpired: () => () => void;
   readonly close: () => Promise<void>;
@@ -112,6 +115,15 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
     const { standing } = await store().accounts.get(accountId);
     if (domains.serviceStates.current().blocklist.accountBlocked(accountId)) return 'blocked';
     return standing === 'active' ? undefined : standing;
+  }
+
+  async function newestKey(headers: Headers) {
+    const customer = await signIn().customer.read(headers, { quiet: true });
+    if (customer === undefined) return undefined;
+    const order = { field: 'created', descending: true } as const;
+    const page = { limit: 1, order, after: undefined };
+    const [key] = await store().keys.page(customer.accountId, page, { state: 'active', text: '' });
+    return key;
   }
 
   /** Runs without a visit, too: deletions requested before a restart may be due. */
@@ -192,6 +204,12 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
     console: mount(loadOperator),
     isCustomer: async (headers) =>
       (await signIn().customer.read(headers, { quiet: true })) !== undefined,
+    async maskedKeyOf(headers) {
+      if (readCookie(headers, SESSION_COOKIES.customer) === undefined) return undefined;
+      // A page that is shown without the key is worth more than none.
+      const key = await newestKey(headers).catch(() => undefined);
+      return key?.row.masked;
+    },
     sweepExpired,
     async close() {
       await opened?.database.close();

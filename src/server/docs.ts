@@ -1,6 +1,7 @@
 // Serves the documentation: the customers' part on the public listener, the operators' part in the
 // console. Loaded at the first visit of either.
 
+import type { Catalog } from '../core/model.ts';
 import { targetOf } from '../core/request-target.ts';
 import type { Service } from '../core/service.ts';
 import type { DashboardApp } from '../dashboard/edge/app.ts';
@@ -15,13 +16,16 @@ const SEARCH_MS_PER_MINUTE = 3_000;
 export type ServingDocsOptions = PageMountOptions & {
   /** Milliseconds of a clock that never jumps. */
   readonly monotonic: () => number;
-  readonly service: () => Service;
+  readonly catalog: () => Catalog;
   /** Whether a request has the session of a customer. */
   readonly isCustomer: (headers: Headers) => Promise<boolean>;
+  /** The newest active key of the customer whose session a request has, masked. */
+  readonly maskedKeyOf: (headers: Headers) => Promise<string | undefined>;
 };
 
 export function createServingDocs(options: ServingDocsOptions): Readonly<Record<DocPart, Mount>> {
-  const { service, isCustomer } = options;
+  const { catalog, isCustomer, maskedKeyOf } = options;
+  const service = () => catalog().service;
   const { url, headers, mount } = pageMounts(options, 'the documentation could not be shown');
 
   const mountPart = (part: DocPart): Mount =>
@@ -30,13 +34,14 @@ export function createServingDocs(options: ServingDocsOptions): Readonly<Record<
         import('../docs/site.ts'),
         import('../docs/load.ts'),
       ]);
-      const face = part === 'customers' ? { face: faceOf(service) } : {};
+      const own = part === 'customers' ? { face: faceOf(service), maskedKeyOf } : {};
       const site = createDocSite({
         part,
         docs: await loadDocs(),
         publicUrl: url,
+        models: () => catalog().models,
         headers,
-        ...face,
+        ...own,
       });
       return boundSearch(site, options.monotonic, headers);
     });

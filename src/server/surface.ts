@@ -87,10 +87,11 @@ export function createServingSurface(options: ServingSurfaceOptions): ServingSur
       observation,
       port,
       monotonic,
-      service: () => live.current().service,
+      catalog: live.current,
       isCustomer: pages.isCustomer,
+      maskedKeyOf: pages.maskedKeyOf,
     }),
-    openapi: createServingDescription({ config, observation, port }),
+    openapi: createServingDescription({ config, observation, port, catalog: live.current }),
     site: createServingSite({ config, observation, port, domains, clock }),
   };
   metrics.watch({

@@ -4,7 +4,7 @@ import type { Recording } from '../support/golden.ts';
 
 export type Sections = ReadonlyMap<string, string>;
 
-export function readSections({ bytes }: Recording): Sections {
+export function readSections({ bytes }: Pick<Recording, 'bytes'>): Sections {
   const [, ...parts] = Buffer.from(bytes)
     .toString()
     .split(/^=== (.+) ===\n/m);

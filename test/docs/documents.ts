@@ -37,6 +37,23 @@ export function read(document: string): string {
 export const customerPage = (name: string): string => read(`${CUSTOMERS}/${name}.md`);
 export const operatorPage = (name: string): string => read(`${OPERATORS}/${name}.md`);
 
+/** The program of each example of a served page, by the language of its switch. */
+export function programs(html: string): readonly (readonly [language: string, code: string])[] {
+  const blocks = html.matchAll(/ data-choice="(\w+)"[^>]*>.*?<code>([\s\S]*?)<\/code>/g);
+  return [...blocks].map(([, language = '', code = '']) => [language, unescaped(code)]);
+}
+
+const unescaped = (html: string): string =>
+  html.replaceAll(/&(lt|gt|quot|#x27|amp);/g, (_entity, name) => ENTITIES[name] ?? '');
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  '#x27': "'",
+  amp: '&',
+};
+
 /** From a heading of any level to the next one of that level or above. */
 export function section(text: string, heading: string): string {
   const lines = text.split('\n');

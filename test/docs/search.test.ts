@@ -1,11 +1,12 @@
 // What the search of the documentation finds, and in which order.
 
-import { expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import type { DocPage, DocSection } from '../../src/docs/page.ts';
-import { createDocSearch } from '../../src/docs/search.ts';
+import { renderDocs } from '../../src/docs/render.ts';
+import { createDocSearch, type SearchDocs } from '../../src/docs/search.ts';
 
 function page(name: string, sections: readonly DocSection[]): DocPage {
-  const text = { title: name, summary: '', markdown: '', html: '' };
+  const text = { title: name, summary: '', markdown: '', features: [], html: '' };
   return { part: 'customers', topic: name, name, ...text, sections };
 }
 
@@ -20,7 +21,7 @@ const PAGES = [
 ];
 
 const found = (query: string): string[] =>
-  createDocSearch(PAGES)(query).map((hit) => `${hit.page.topic} ${hit.section.heading}`);
+  createDocSearch(PAGES)(query).hits.map((hit) => `${hit.page.topic} ${hit.section.heading}`);
 
 test('a heading outranks the text, and more matches outrank one', () => {
   expect(found('hold')).toEqual(['bill the hold', 'bill other', 'limits plans']);
@@ -36,7 +37,7 @@ test('an excerpt begins near the first match', () => {
   const long = page('long', [
     section('x', `${'before '.repeat(100)}needle ${'after '.repeat(100)}`),
   ]);
-  const [hit] = createDocSearch([long])('needle');
+  const [hit] = createDocSearch([long])('needle').hits;
   expect(hit?.excerpt).toContain('needle');
   expect(hit?.excerpt).toStartWith('… before');
   expect(hit?.excerpt).toEndWith(' …');
@@ -49,14 +50,73 @@ test('a long query is cut, and finds at most twenty sections', () => {
     Array.from({ length: 50 }, (_, at) => section(`s${at}`, 'word')),
   );
   const search = createDocSearch([many]);
-  expect(search('word')).toHaveLength(20);
-  expect(search('word '.repeat(10_000))).toHaveLength(20);
+  expect(search('word').hits).toHaveLength(20);
+  expect(search('word '.repeat(10_000)).hits).toHaveLength(20);
 });
 
 test('looks for the first six distinct words of a query, however long it is', () => {
   const page = { ...PAGES[0], topic: 'six', sections: [] } as unknown as DocPage;
   const section = { anchor: '', heading: 'Words', text: 'one two three four five six' };
   const search = createDocSearch([{ ...page, sections: [section] }]);
-  expect(search('one one two three four five six seven')).toHaveLength(1);
-  expect(search('one two three four five seven')).toEqual([]);
+  expect(search('one one two three four five six seven').hits).toHaveLength(1);
+  expect(search('one two three four five seven').hits).toEqual([]);
+});
+
+describe('in the customers’ pages', () => {
+  let search: SearchDocs;
+
+  beforeAll(async () => {
+    const { pages } = await renderDocs();
+    search = createDocSearch(pages.filter(({ part }) => part === 'customers'));
+  });
+
+  const first = (query: string): string | undefined => {
+    const [hit] = search(query).hits;
+    return hit && `${hit.page.topic}#${hit.section.anchor}`;
+  };
+
+  test.each([
+    ['insufficient_balance', 'errors#insufficient_balance'],
+    ['Insufficient Balance', 'errors#insufficient_balance'],
+    ['max_tokens', 'chat-completions#max_tokens'],
+    ['x-ratelimit-reset-requests', 'back-off#x-ratelimit-reset-requests'],
+  ])('%s leads to its own row', (query, place) => expect(first(query)).toBe(place));
+
+  test.each([
+    ['function calling', 'tools'],
+    ['tool calls', 'tools'],
+    ['rate limiting', 'limits'],
+    ['invoices', 'bill'],
+    ['GDPR', 'privacy'],
+    ['delete my data', 'privacy'],
+    ['structured output', 'json'],
+    ['vision', 'images'],
+    ['reasoning', 'thinking'],
+    ['prompt cache', 'caching'],
+    ['cached prompts', 'caching'],
+    ['receits', 'receipts'],
+    ['top up', 'dashboard'],
+    ['streming', 'streaming'],
+    ['idempotensy', 'idempotency'],
+  ])('%s is found as the field calls it, inflects it or misspells it', (query, topic) => {
+    const topics = search(query)
+      .hits.slice(0, 3)
+      .map(({ page }) => page.topic);
+    expect(topics.map((each) => each.replace('-messages', ''))).toContain(topic);
+  });
+
+  test('whole words are marked, and no part of another word', () => {
+    const { isMatch } = search('rate limit');
+    expect(['Limits', 'limit', 'Generates', 'unlimited'].map(isMatch)).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  test('a name that is not there is not taken for another one', () => {
+    expect(search('websocket')).toMatchObject({ hits: [] });
+    expect(search('zzzz limit').hits).toEqual([]);
+  });
 });

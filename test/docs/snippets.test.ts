@@ -2,7 +2,6 @@
 // members that a real gateway answers with.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { DEMO_CATALOG } from '../../src/catalog/demo-catalog.ts';
 import { generate, generateStream, get } from '../support/client.ts';
@@ -15,9 +14,7 @@ import {
 import { newPostgresUrl } from '../support/postgres-database.ts';
 import { runProgram } from '../support/program.ts';
 import { describeWithServices } from '../support/services.ts';
-import { blocks, customerPage, operatorPage, PAGES, ROOT, read, shape } from './documents.ts';
-
-const PYTHON = join(ROOT, '.tools/clients/venv/bin/python');
+import { blocks, CUSTOMERS, customerPage, operatorPage, PAGES, read, shape } from './documents.ts';
 
 const PRICE_LIST = `{"gpt-5-mini": {"litellm_provider": "openai", "mode": "chat", "max_input_tokens": 272000,
 "max_output_tokens": 128000, "input_cost_per_token": 2.5e-07, "output_cost_per_token": 2e-06}}`;
@@ -55,21 +52,13 @@ describe('snippets', () => {
     });
   }
 
-  // `test/blackbox/operator-api.test.ts` runs those of the console.
-  const curls = ['README.md', ...PAGES].flatMap((page) =>
+  // `examples.test.ts` runs those of customers, `test/blackbox/operator-api.test.ts` those of the console.
+  const pages = ['README.md', ...PAGES.filter((page) => !page.startsWith(CUSTOMERS))];
+  const curls = pages.flatMap((page) =>
     blocks(read(page), 'sh').filter(
       (block) => /^curl /m.test(block) && !block.includes('"$CONSOLE/'),
     ),
   );
-
-  test('curl: every body is JSON, to an endpoint of its format', () => {
-    const sending = curls.filter((block) => block.includes(" -d '"));
-    expect(sending.length).toBeGreaterThanOrEqual(8);
-    for (const block of sending) {
-      const body = JSON.parse(/-d '([^']*)'/.exec(block)?.[1] ?? '');
-      expect(Object.keys(body).includes('max_tokens')).toBe(/\/v1\/messages /.test(block));
-    }
-  });
 
   test.skipIf(Bun.which('curl') === null)('curl: every line is answered', async () => {
     const failing = 'curl() { command curl --silent --show-error --fail "$@"; }\n';
@@ -87,37 +76,6 @@ describe('snippets', () => {
       expect(stdout).toContain(isAnswer ? 'svc_tokens_debited' : '{');
     }
   });
-
-  /** Runs each snippet as a program of its own: it prints an answer and a bill, whole and streamed. */
-  async function expectBills(language: 'js' | 'python', interpreter: string): Promise<void> {
-    const folder = join(gateway.directory, `snippets-${language}`);
-    mkdirSync(folder);
-    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-    const snippets = blocks(customerPage('quickstart'), language);
-    expect(snippets).toHaveLength(2);
-    const results = await Promise.all(
-      snippets.map(async (snippet, index) => {
-        const path = join(folder, `snippet-${index}.${language === 'js' ? 'mjs' : 'py'}`);
-        await Bun.write(path, here(snippet));
-        return runSnippet([interpreter, path]);
-      }),
-    );
-    for (const { code, stdout, stderr } of results) {
-      expect([code, stderr]).toEqual([0, '']);
-      expect(stdout.match(/^debited: [\d.]+$/gm)).toHaveLength(2);
-      expect(stdout.match(/demonstration model/g)).toHaveLength(2);
-    }
-  }
-
-  test('JavaScript: both libraries print an answer and two bills', () =>
-    expectBills('js', process.execPath));
-
-  // `scripts/clients` installs the libraries, and runs this test.
-  test.skipIf(!existsSync(PYTHON))(
-    'Python: both libraries print an answer and two bills',
-    () => expectBills('python', PYTHON),
-    30_000,
-  );
 
   /**
    * The examples of the command line, one after the other, on a copy of the books: the switches that

@@ -3,6 +3,7 @@
 // the first visit.
 
 import { brotliDecompressSync } from 'node:zlib';
+import { acceptsBrotli } from '../../core/accept-encoding.ts';
 import { isUnchanged } from '../../core/etag.ts';
 import { targetOf } from '../../core/request-target.ts';
 import type { Service } from '../../core/service.ts';
@@ -142,13 +143,4 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 function contentType(name: string): string {
   const extension = name.slice(name.lastIndexOf('.') + 1);
   return CONTENT_TYPES[extension] ?? 'application/octet-stream';
-}
-
-/** Whether `br` is accepted with a nonzero weight. */
-function acceptsBrotli(accepted: string | null): boolean {
-  const row = (accepted ?? '')
-    .split(',')
-    .map((coding) => coding.trim().toLowerCase())
-    .find((coding) => /^br(?:\s*;|$)/.test(coding));
-  return row !== undefined && !/;\s*q=0(?:\.0*)?$/.test(row);
 }

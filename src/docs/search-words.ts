@@ -1,0 +1,60 @@
+// How the words of a query and those of the pages meet: by their stems, and by what the field calls the
+// same thing.
+
+/** Words of the field for which the pages have another one. */
+const SYNONYMS: readonly (readonly [RegExp, readonly string[]])[] = [
+  [/(function|tool)[\s-]?call(ing|s)?/, ['tool']],
+  [/structured outputs?/, ['json', 'schema']],
+  [/(rate[\s-]?limit(s|ing)?|throttl(e|ed|ing)|quotas?)/, ['limit']],
+  [/(invoices?|billing)/, ['bill']],
+  [/(top[\s-]?up|add (balance|credits?|funds)|vouchers?)/, ['redemption']],
+  [/(gdpr|(delete|erase) my data|data (retention|protection))/, ['privacy']],
+  [/(reasoning|chain of thought)/, ['thinking']],
+  [/(vision|pictures?|photos?|multimodal)/, ['image']],
+  [/(sse|server[\s-]sent events?)/, ['stream']],
+  [/(pagination|cursors?)/, ['after_id', 'page']],
+  [/(token ?counter|tokeni[sz]ers?)/, ['count_tokens', 'tokenizer']],
+  [/(exponential )?back[\s-]?off/, ['back-off', 'retry']],
+  [/(codex|copilot)/, ['agent']],
+];
+
+/** A word of a query; or a phrase, with what the pages call it. All are stems. */
+export type QueryTerm = { readonly stems: readonly string[]; readonly synonyms: readonly string[] };
+
+/** The first words and phrases of a query, as stems. */
+export function termsOf(query: string, most: number): readonly QueryTerm[] {
+  let rest = query.toLowerCase();
+  const phrases: QueryTerm[] = [];
+  for (const [phrase, words] of SYNONYMS) {
+    // Not within a name, such as x-ratelimit-reset-requests.
+    const whole = new RegExp(`(?<![\\w-])(?:${phrase.source})(?![\\w-])`, 'g');
+    rest = rest.replace(whole, (found) => {
+      const own = wordsOf(found).filter((word) => word.length > 3);
+      phrases.push({ stems: own.map(stemOf), synonyms: words.map(stemOf) });
+      return ' ';
+    });
+  }
+  const words = wordsOf(rest).map((word) => ({ stems: [stemOf(word)], synonyms: [] }));
+  const distinct = new Map([...phrases, ...words].map((term) => [term.stems.join(' '), term]));
+  return [...distinct.values()].slice(0, most);
+}
+
+/** The words of a text in lower case. Names of fields and codes are one word. */
+export function wordsOf(text: string): readonly string[] {
+  return text.toLowerCase().match(WORD) ?? [];
+}
+
+export const WORD = /[\p{L}\p{N}]+(?:[_-][\p{L}\p{N}]+)*/gu;
+
+/** What a word is found by: its stem, and for a name also those of its parts. */
+export function stemsOf(word: string): readonly string[] {
+  const parts = word.split(/[_-]/);
+  return parts.length === 1 ? [stemOf(word)] : [stemOf(word), ...parts.map(stemOf)];
+}
+
+/** Without the usual endings of English: cache, caches and caching have one stem. */
+export function stemOf(word: string): string {
+  if (!/^[a-z]{4,}$/.test(word)) return word;
+  const bare = word.replace(/(ies|y)$/, 'i').replace(/(?<=[a-z]{3})(ings?|ed|es|e|s)$/, '');
+  return bare.replace(/([bdgmnprt])\1$/, '$1');
+}
