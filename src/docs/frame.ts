@@ -27,8 +27,8 @@ type FrameParts = {
 };
 
 const NAMES: Readonly<Record<DocPart, { readonly realm: string; readonly home: string }>> = {
-  customers: { realm: 'Docs', home: 'Dashboard' },
-  operators: { realm: 'Operator docs', home: 'Console' },
+  customers: { realm: 'Docs', home: 'Open the dashboard' },
+  operators: { realm: 'Operator docs', home: 'Open the console' },
 };
 
 const HOMES: Readonly<Record<DocPart, string>> = {
@@ -74,7 +74,7 @@ ${content}
 </article></main>
 <nav class="side" id="pages" aria-label="Pages">
 ${navigationOf(parts)}
-<div class="group">${home === 'Console' ? 'Operate' : 'Manage'}</div>
+<div class="group">${part === 'operators' ? 'Operate' : 'Manage'}</div>
 <ul class="plain"><li><a class="item" href="${HOMES[part]}">${home}</a></li></ul>
 </nav>
 </div>

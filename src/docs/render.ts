@@ -185,8 +185,10 @@ function sectionsOf(tokens: readonly Token[], names: RowNames): DocSection[] {
   }
   const rows = tokens.flatMap(rowsOf).flatMap((row) => {
     const name = names.get(row);
-    const texts = row.map((cell) => cell.tokens.map(plainText).join(''));
-    return name === undefined ? [] : [{ anchor: name, heading: name, texts }];
+    const cells = row.map((cell) => cell.tokens.map(plainText).join(''));
+    return name === undefined
+      ? []
+      : [{ anchor: name, heading: name, texts: [cells.filter(Boolean).join(' · ')] }];
   });
   return [...sections, ...rows].map(({ anchor, heading, texts }) => ({
     anchor,

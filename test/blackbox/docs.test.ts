@@ -1,7 +1,8 @@
 // The documentation as the program serves and prints it: the customers' part on the public
-// listener, the operators' part in the console, each page complete without a script.
+// listener, the operators' part in the console, each page complete without its script.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { brotliDecompressSync } from 'node:zlib';
 import { PAGES, read } from '../docs/documents.ts';
 import { type Gateway, gatewayCommand, startGateway } from '../support/gateway.ts';
 import { runProgram } from '../support/program.ts';
@@ -35,7 +36,7 @@ const get = (part: Part, path: string, headers: Record<string, string> = {}) =>
   fetch(`${part.origin()}${path}`, { headers, redirect: 'manual' });
 
 describe.each(PARTS.map((part) => [part.name, part] as const))('%s', (_name, part) => {
-  test('serves every page with its title and all of its headings, without a script', async () => {
+  test('serves every page with its title and all of its headings, and one script of its own', async () => {
     const pages = pagesOf(part);
     expect(pages.length).toBeGreaterThan(10);
     for (const { path, file } of pages) {
@@ -45,7 +46,11 @@ describe.each(PARTS.map((part) => [part.name, part] as const))('%s', (_name, par
       expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
       const title = /^# (.+)$/m.exec(read(file))?.[1] ?? '';
       expect(html).toContain(`<h1>${Bun.escapeHTML(title)}</h1>`);
-      expect(html).not.toMatch(/<script|<style| style=| on\w+=/);
+      expect(html).not.toMatch(/<script>|<style| style=| on\w+=/);
+      const scripts = [...html.matchAll(/<script[^>]*>/g)].map(([tag]) => tag);
+      expect(scripts).toEqual([
+        expect.stringMatching(/ src="[^"]*\/docs\/assets\/page-\w+\.js">$/),
+      ]);
       expect(html.match(/<h2/g)?.length ?? 0).toBe(countHeadings(read(file)));
     }
   });
@@ -103,6 +108,27 @@ describe.each(PARTS.map((part) => [part.name, part] as const))('%s', (_name, par
     expect((await file.text()).includes('prefers-color-scheme')).toBe(true);
   });
 
+  test('compresses pages and files for those who accept it, with tags of their own', async () => {
+    const [page] = pagesOf(part).filter(({ file }) => !file.endsWith('README.md'));
+    const sent = async (coding: string) => {
+      const response = await fetch(`${part.origin()}${page?.path}`, {
+        headers: { 'accept-encoding': coding },
+        decompress: false,
+      });
+      const bytes = await response.bytes();
+      const { headers } = response;
+      expect(headers.get('vary')).toContain('accept-encoding');
+      expect(headers.get('content-length')).toBe(String(bytes.byteLength));
+      return { bytes, coding: headers.get('content-encoding'), etag: headers.get('etag') };
+    };
+    const plain = await sent('identity');
+    const brotli = await sent('gzip, br');
+    expect([plain.coding, brotli.coding]).toEqual([null, 'br']);
+    expect(brotliDecompressSync(brotli.bytes).equals(plain.bytes)).toBe(true);
+    expect(brotli.bytes.byteLength).toBeLessThan(plain.bytes.byteLength / 2);
+    expect(brotli.etag).not.toBe(plain.etag);
+  });
+
   test('serves a page as Markdown, and answers what is not there in its own frame', async () => {
     const [page] = pagesOf(part).filter(({ file }) => !file.endsWith('README.md'));
     const markdown = await get(part, `${page?.path}.md`);
@@ -135,7 +161,7 @@ describe.each(PARTS.map((part) => [part.name, part] as const))('%s', (_name, par
     expect(await search('thisword isnowhere')).toContain('No section has all words');
     expect(await search(' ')).toContain('Enter one or more words');
     const odd = await search('<script>alert(1)</script> "x(');
-    expect(odd).not.toContain('<script');
+    expect(odd).not.toContain('<script>');
     expect(odd).toContain('&lt;script&gt;');
   });
 });

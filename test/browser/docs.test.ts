@@ -21,6 +21,7 @@ describeInBrowser('documentation', ({ visit }) => {
       for (const address of [
         `${rig.gateway.url}/docs`,
         `${rig.gateway.url}/docs/errors`,
+        `${rig.gateway.url}/docs/tools`,
         `${rig.gateway.url}/docs/search?q=hold`,
         `${rig.gateway.operatorUrl()}/operator/docs/upstreams`,
       ]) {
@@ -53,13 +54,65 @@ describeInBrowser('documentation', ({ visit }) => {
     }
   });
 
-  test('the search leads to a section', async () => {
+  test('the language of the examples is kept from page to page, and what is shown is copied', async () => {
+    await using visitor = await visit(`${rig.gateway.url}/docs/quickstart`);
+    const { page } = visitor;
+    const shown = () =>
+      page
+        .locator('.code[data-label]:visible')
+        .evaluateAll((codes) => codes.map((code) => code.getAttribute('data-label')));
+    expect(new Set(await shown())).toEqual(new Set(['curl']));
+    await page.getByRole('button', { name: 'Python' }).last().click();
+    expect(new Set(await shown())).toEqual(new Set(['Python']));
+    await page.getByRole('link', { name: 'Thinking' }).first().click();
+    await page.getByRole('heading', { name: 'Thinking', level: 1 }).waitFor();
+    expect(new Set(await shown())).toEqual(new Set(['Python']));
+    const pressed = page.locator('[data-choose="python"][aria-pressed="true"]');
+    expect(await pressed.count()).toBe((await shown()).length);
+    await page.locator('.code[data-label]:visible .button').first().click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    await page.getByRole('searchbox').press('Control+v');
+    expect(await page.getByRole('searchbox').inputValue()).toMatch(
+      /^import os\s?from openai import/,
+    );
+    await page.getByText('model="ok"').first().waitFor();
+    await expectClean(visitor);
+  });
+
+  test('without a script, every language is there with its name', async () => {
+    await using visitor = await visit(`${rig.gateway.url}/docs`);
+    const { page } = visitor;
+    await page.route('**/docs/assets/*.js', (route) => route.abort());
+    await page.goto(`${rig.gateway.url}/docs/thinking`);
+    const codes = page.locator('.code[data-label]');
+    expect(await codes.count()).toBe(6);
+    for (const code of await codes.all()) expect(await code.isVisible()).toBe(true);
+    expect(await page.getByRole('button', { name: 'Copy' }).count()).toBe(0);
+  });
+
+  test('a reader who is signed in sees the masked key beside the calls', async () => {
+    const customer = await rig.newCustomer();
+    await using visitor = await visit(`${rig.gateway.url}/dashboard`);
+    await openSignedIn(visitor, customer);
+    await visitor.page.goto(`${rig.gateway.url}/docs/thinking`);
+    expect(await visitor.page.getByText('Your key').count()).toBe(0);
+    const { key } = (await rig.gateway.run('key', 'create', customer.accountId)) as { key: string };
+    await visitor.page.reload();
+    await visitor.page
+      .getByText(`Your key: ${key.slice(0, 7)}`)
+      .first()
+      .waitFor();
+    expect(await visitor.page.content()).not.toContain(key);
+    await expectClean(visitor);
+  });
+
+  test('the search leads to a row', async () => {
     await using visitor = await visit(`${rig.gateway.url}/docs`);
     const { page } = visitor;
     await page.getByRole('searchbox').fill('insufficient_balance');
     await page.getByRole('button', { name: 'Search' }).click();
     await page.locator('ol.hits a').filter({ hasText: 'Errors' }).first().click();
-    await page.waitForURL(/\/docs\/errors#(codes|types)$/);
+    await page.waitForURL(/\/docs\/errors#insufficient_balance$/);
     await expectClean(visitor);
   });
 
