@@ -56,7 +56,7 @@ function switchOf(calls: readonly CodeBlock[]): string {
 
 function codeOf({ info, text }: CodeBlock, isCall: boolean): string {
   const [language = ''] = info.split(' ');
-  const label = LABELS[language] ?? language;
+  const label = (isCall ? LABELS[language] : undefined) ?? language;
   const choice = LABELS[language] === undefined ? '' : ` data-choice="${language}"`;
   const caption = isCall ? ` data-label="${label}"` : '';
   // A group, because regions would be landmarks, which need different names.
