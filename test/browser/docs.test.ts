@@ -73,7 +73,7 @@ describeInBrowser('documentation', ({ visit }) => {
     await page.getByRole('button', { name: 'Copied' }).waitFor();
     await page.getByRole('searchbox').press('Control+v');
     expect(await page.getByRole('searchbox').inputValue()).toMatch(
-      /^import os\s?from openai import/,
+      /^# pip install openai\s?import os\s?from openai/,
     );
     await page.getByText('model="ok"').first().waitFor();
     await expectClean(visitor);
