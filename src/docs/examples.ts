@@ -31,12 +31,15 @@ const isAnswer = ({ info }: CodeBlock): boolean => / answer\b/.test(info);
 
 /** The request of a call by curl, if it generates text. */
 export function requestOf(text: string) {
-  const call = /^curl [^\n]*\/v1\/(chat\/completions|messages) [\s\S]*-d '([^']*)'\s*$/;
+  const call =
+    /^curl [^\n]*\/v1\/(chat|messages|responses)(?:\/completions)? [\s\S]*-d '([^']*)'\s*$/;
   const found = call.exec(text);
   if (found === null) return undefined;
-  const [, path, body = ''] = found;
-  const format = path === 'messages' ? 'messages' : 'chat';
-  return { format, body: JSON.parse(body) as Record<string, unknown> } as const;
+  const [, format, body = ''] = found;
+  return {
+    format: format as 'chat' | 'messages' | 'responses',
+    body: JSON.parse(body) as Record<string, unknown>,
+  };
 }
 
 /** A call with headers of its own is shown as it is. */

@@ -30,8 +30,9 @@ ${model('swift-2', 'demo-chat', '"tools", "json"')}
 ${model('iris-1', 'demo-chat', '"vision"')}
 ${model('sage-3', 'demo-reasoner', '"tools", "reasoning"')}`;
 
-/** What a reader copies that is no call. */
-const NO_CALL = /^export (API_KEY|ANTHROPIC_\w+|OPENAI_\w+)=|^(cline|tollgate) /;
+/** What a reader copies that is no program: settings, and fragments that import nothing. */
+const isProgram = (language: string, code: string): boolean =>
+  language === 'sh' ? /^curl /m.test(code) : /^import /m.test(code);
 
 let gateway: Gateway;
 let account: TestAccount;
@@ -53,7 +54,7 @@ closeAtEnd(() => [gateway]);
 const programsIn = (language: string) =>
   [...pages].flatMap(([topic, html]) =>
     programs(html)
-      .filter(([each, code]) => each === language && !NO_CALL.test(code))
+      .filter(([each, code]) => each === language && isProgram(each, code))
       .map(([, code]) => ({ topic, code })),
   );
 
