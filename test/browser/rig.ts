@@ -10,11 +10,10 @@ import { type CatalogOptions, catalogFor } from '../support/catalog.ts';
 import { post, requestBody } from '../support/client.ts';
 import {
   type Customer,
+  createCustomer,
   createOperator,
-  newEmail,
   type Operator,
   openSignUp,
-  signUp,
 } from '../support/customer.ts';
 import { type Gateway, startGateway } from '../support/gateway.ts';
 import { type Mailbox, openMailbox } from '../support/mailbox.ts';
@@ -50,7 +49,7 @@ export async function openRig(
     upstream,
     operator,
     async newCustomer() {
-      const customer = await signUp(gateway, mailbox, newEmail());
+      const customer = await createCustomer(gateway);
       await gateway.run('account', 'credit', customer.accountId, '100000');
       return customer;
     },
