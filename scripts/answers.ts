@@ -7,12 +7,18 @@ import { readSections, type Sections } from '../test/conformance/sections.ts';
 
 /** What recordings have in the place of what differs from run to run. */
 const SHOWN: readonly (readonly [RegExp, string])[] = [
-  [/\b(chatcmpl-|msg_)ID\b/g, '$1kdkJaSDI5K0QqSEwEi15n36r'],
-  [/("created": ?)0\b/g, '$11795249945'],
+  [/\b(chatcmpl-|msg_|resp_)ID(\d*)\b/g, '$1kdkJaSDI5K0QqSEwEi15n36r$2'],
+  [/("(?:created|created_at|completed_at)": ?)0\b/g, '$11795249945'],
   [/\bBALANCE\b/g, '999934.3'],
 ];
 
-const ANSWER = /^(```\w+ answer ([\w-]+) (chat|messages)\n)[\s\S]*?^```$/gm;
+const SECTIONS: Readonly<Record<string, string>> = {
+  chat: 'chat answer',
+  messages: 'Messages answer',
+  responses: 'Responses answer',
+};
+
+const ANSWER = /^(```\w+ answer ([\w-]+) (chat|messages|responses)\n)[\s\S]*?^```$/gm;
 
 export function recordedCase(name: string): Sections {
   const path = resolve(import.meta.dir, `../test/golden/cases/00-docs-${name}.txt`);
@@ -21,9 +27,9 @@ export function recordedCase(name: string): Sections {
 
 /** The answer to a request for `model`, without its status and headers. */
 export function recordedAnswer(name: string, format: string, model: string): string {
-  const section = format === 'chat' ? 'chat answer' : 'Messages answer';
-  const answer = recordedCase(name).get(section);
-  if (answer === undefined) throw new Error(`the case ${name} has no ${section}`);
+  const answer = recordedCase(name).get(SECTIONS[format] ?? '');
+  if (answer === undefined)
+    throw new Error(`the case ${name} has no answer in the format ${format}`);
   const body = answer.slice(answer.indexOf('\n\n') + 2).trimEnd();
   return SHOWN.reduce((text, [from, to]) => text.replace(from, to), body).replaceAll(
     'golden',

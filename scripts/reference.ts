@@ -249,6 +249,10 @@ const SHOWN_ANSWERS: Readonly<Record<string, readonly [page: string, at?: number
 const RECORDED_ANSWERS: Readonly<Record<string, readonly string[]>> = {
   'POST /v1/chat/completions': ['json answer hello chat', 'text answer hello-streamed chat'],
   'POST /v1/messages': ['json answer hello messages', 'text answer hello-streamed messages'],
+  'POST /v1/responses': [
+    'json answer hello-responses responses',
+    'text answer hello-responses-streamed responses',
+  ],
 };
 
 function operatorExample(title: string, needsKey: boolean, body: object | undefined): string {

@@ -8,9 +8,9 @@ const EXAMPLES = /demo-(chat|reasoner)/g;
 
 /** What a request has in it that not every model can do. */
 const SIGNS: Readonly<Record<Exclude<ModelFeature, 'reasoning'>, RegExp>> = {
-  tools: /"tools"|tool_call|tool_use/,
+  tools: /"tools": ?\[|tool_call|tool_use/,
   json: /"response_format"/,
-  vision: /"image(_url)?"/,
+  vision: /"type": ?"image(_url)?"/,
 };
 
 /** The features that the code of a page asks for. */

@@ -16,9 +16,7 @@ const calls = pages.flatMap((page): Call[] => {
   return [...runs].flatMap(([run]) => {
     const [, curl = ''] = /^```sh\n([\s\S]*?)\n```$/m.exec(run) ?? [];
     const answers = [...run.matchAll(/^```\w+ answer (.+)$/gm)].map(([, name = '']) => name);
-    const format = requestOf(curl)?.format;
-    // Recorded cases have the other two formats.
-    return format === undefined || format === 'responses' ? [] : [{ page, curl, answers }];
+    return requestOf(curl) === undefined ? [] : [{ page, curl, answers }];
   });
 });
 

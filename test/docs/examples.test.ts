@@ -67,7 +67,7 @@ test('every page names models that the service sells, the first that has what is
     ),
   ];
   expect([...pages].filter(([, html]) => /demo-(chat|reasoner)/.test(html))).toEqual([]);
-  expect(named('quickstart')).toEqual(['swift-1']);
+  expect([named('quickstart'), named('api')]).toEqual([['swift-1'], ['swift-1']]);
   expect([named('tools'), named('json')]).toEqual([['swift-2'], ['swift-2']]);
   expect([named('images'), named('thinking')]).toEqual([['iris-1'], ['sage-3']]);
 });
