@@ -23,6 +23,7 @@ describeInBrowser('the playground', ({ visit }) => {
   test.each([
     ['Chat completions', 'high'],
     ['Messages', 'enabled'],
+    ['Responses', 'high'],
   ])('answers in the format %s, with thoughts and bill', async (format, reasoning) => {
     const customer = await rig.newCustomer();
     await using visitor = await visit(`${rig.gateway.url}/dashboard`);

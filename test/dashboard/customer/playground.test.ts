@@ -1,10 +1,11 @@
-// The playground: the answers, refusals and bills of /v1 in both formats, with a session in place
+// The playground: the answers, refusals and bills of /v1 in all formats, with a session in place
 // of a key. A session opens nothing on /v1, and a key nothing in the dashboard.
 
 import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { catalogFor, ROOMY_PLAN } from '../../support/catalog.ts';
 import {
-  type Format,
+  EVERY_FORMAT,
+  type EveryFormat,
   generate,
   generateStream,
   type JsonAnswer,
@@ -21,10 +22,10 @@ import { startUpstream, type Upstream, waitUntil } from '../../support/upstream.
 
 setDefaultTimeout(30_000);
 
-const FORMATS: readonly Format[] = ['chat', 'messages'];
 const PLAYGROUND = {
   chat: '/playground/chat/completions',
   messages: '/playground/messages',
+  responses: '/playground/responses',
 } as const;
 const PASSWORD = 'a password of a test';
 
@@ -69,7 +70,7 @@ async function signedIn(plan = 'roomy', credit = 1_000_000): Promise<Customer> {
 
 function ask(
   { session }: Customer,
-  format: Format,
+  format: EveryFormat,
   model: string,
   more: Readonly<Record<string, unknown>> = {},
 ) {
@@ -78,7 +79,7 @@ function ask(
 
 function open(
   { session }: Customer,
-  format: Format,
+  format: EveryFormat,
   model: string,
   signal?: AbortSignal,
 ): Promise<Response> {
@@ -93,15 +94,16 @@ function open(
 /** What stays the same between calls: not ids, times or the balance. */
 function lasting(text: string): string {
   return text
-    .replaceAll(/"(id|request_id)":"(chatcmpl-|msg_|req_)\w+"/g, '"$1":"$2"')
-    .replaceAll(/"created":\d+/g, '"created":0')
+    .replaceAll(/"(id|request_id)":"(chatcmpl-|msg_|req_|resp_|rs_|fc_)\w+"/g, '"$1":"$2"')
+    .replaceAll(/"item_id":"(msg_|rs_|fc_)\w+"/g, '"item_id":"$1"')
+    .replaceAll(/"(created|created_at)":\d+/g, '"$1":0')
     .replaceAll(/"svc_balance_tokens":"[\d.]+"/g, '"svc_balance_tokens":""');
 }
 
 const lastingEvents = (events: readonly SseEvent[]): string[] =>
   events.map(({ event, data }) => `${event} ${lasting(data)}`);
 
-describe.each(FORMATS)('%s', (format) => {
+describe.each(EVERY_FORMAT)('%s', (format) => {
   test('answers what /v1 answers, whole', async () => {
     const expected = await generate(ada.account, format, 'reasoning-and-tool');
     const answer = await ask(ada, format, 'reasoning-and-tool');
@@ -169,7 +171,11 @@ describe.each(FORMATS)('%s', (format) => {
       data: [{ id: requestId, key_id: 'playground' }],
     });
     expect((await bob.session.get(`/requests/${requestId}`)).status).toBe(404);
-    const route = { chat: 'playground_chat_completions', messages: 'playground_messages' }[format];
+    const route = {
+      chat: 'playground_chat_completions',
+      messages: 'playground_messages',
+      responses: 'playground_responses',
+    }[format];
     const counted = { route, format, model: 'ok', status: '2xx', code: 'none' };
     const metrics = parseMetrics(await (await fetch(`${gateway.url}/metrics`)).text());
     expect(sumOf(metrics, 'tollgate_requests_total', counted)).toBe(1);
@@ -238,7 +244,7 @@ describe.each(FORMATS)('%s', (format) => {
 describe('the doors', () => {
   test('a session opens nothing on /v1', async () => {
     const headers = { cookie: ada.session.cookie(), 'content-type': 'application/json' };
-    for (const format of FORMATS) {
+    for (const format of EVERY_FORMAT) {
       const response = await fetch(`${gateway.url}${PATHS[format]}`, {
         method: 'POST',
         headers,
@@ -254,7 +260,7 @@ describe('the doors', () => {
   test('a key opens nothing here, with a session or without', async () => {
     const before = upstream.requests.length;
     const { key } = ada.account;
-    for (const format of FORMATS) {
+    for (const format of EVERY_FORMAT) {
       const path = `/dashboard/api${PLAYGROUND[format]}`;
       const alone = await post(ada.account, path, requestBody(format, 'ok'));
       expect([alone.status, await alone.json()]).toMatchObject([

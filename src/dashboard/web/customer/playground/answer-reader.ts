@@ -2,7 +2,7 @@
 
 import { t } from '../../text/t.ts';
 import type { Answer, Bill, Problem, Usage } from './answer.ts';
-import { isResponses, readResponses } from './responses-format.ts';
+import { isResponses, readResponses } from './responses-reader.ts';
 
 type Counts = 'prompt_tokens' | 'prompt_cache_hit_tokens' | 'completion_tokens';
 type MessagesCounts = 'input_tokens' | 'cache_read_input_tokens' | 'output_tokens';

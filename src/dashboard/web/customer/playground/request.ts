@@ -2,7 +2,6 @@
 // sent.
 
 import { type Answer, argumentsOf, type ToolCall } from './answer.ts';
-import { responsesBody } from './responses-format.ts';
 import { type Model, type ParameterValues, parameterValues, type Settings } from './settings.ts';
 import { chosenTool, readTools, type Tool, toolChoices } from './tools.ts';
 
@@ -51,7 +50,7 @@ export type Facts = {
 export type RequestBody = Readonly<Record<string, unknown>>;
 
 /** What each format writes in its own way. */
-export type RequestParts = {
+type Parts = {
   readonly turns: readonly Turn[];
   readonly system: string | undefined;
   readonly parameters: ParameterValues;
@@ -82,7 +81,7 @@ export function isSent({ kind }: Turn, index: number, turns: readonly Turn[]): b
   return kind !== 'user' || turns[index + 1]?.kind !== 'user';
 }
 
-function chatBody({ turns, system, parameters, tools, toolChoice }: RequestParts): RequestBody {
+function chatBody({ turns, system, parameters, tools, toolChoice }: Parts): RequestBody {
   const { thinking, response_format: answerFormat, ...same } = parameters;
   const messages = turns.map(chatMessage);
   const name = chosenTool(toolChoice);
@@ -135,7 +134,7 @@ function textParts(text: string): readonly object[] {
   return text === '' ? [] : [{ type: 'text', text }];
 }
 
-function messagesBody({ turns, system, parameters, tools, toolChoice }: RequestParts): RequestBody {
+function messagesBody({ turns, system, parameters, tools, toolChoice }: Parts): RequestBody {
   const { stop, thinking: type, budget_tokens: budget, user, ...same } = parameters;
   const name = chosenTool(toolChoice);
   return {
@@ -195,6 +194,57 @@ function assistantMessage({ text, reasoning, signature, calls }: Answer): Messag
       })),
     ],
   };
+}
+
+function responsesBody({ turns, system, parameters, tools, toolChoice }: Parts): RequestBody {
+  const {
+    max_tokens: bound,
+    response_format: format,
+    reasoning_effort: effort,
+    ...same
+  } = parameters;
+  const name = chosenTool(toolChoice);
+  return {
+    instructions: system,
+    input: turns.flatMap(itemsOf),
+    ...same,
+    max_output_tokens: bound,
+    text: format && { format: { type: format } },
+    // Thinking is shown to those that ask for its summary.
+    reasoning: effort ? { effort, summary: 'auto' } : { summary: 'auto' },
+    ...(tools.length > 0 && {
+      tools: tools.map((tool) => present({ type: 'function', ...tool })),
+      tool_choice: name ? { type: 'function', name } : toolChoice,
+    }),
+  };
+}
+
+function itemsOf(turn: Turn): readonly object[] {
+  if (turn.kind === 'tool') {
+    return [{ type: 'function_call_output', call_id: turn.callId, output: turn.text }];
+  }
+  if (turn.kind === 'user') {
+    const images = sentPictures(turn).map(({ type, data }) => ({
+      type: 'input_image',
+      image_url: `data:${type};base64,${data}`,
+    }));
+    const text = turn.text === '' ? [] : [{ type: 'input_text', text: turn.text }];
+    return [{ role: 'user', content: images.length === 0 ? turn.text : [...images, ...text] }];
+  }
+  const { text, reasoning, calls } = turn.answer;
+  // A model needs its own reasoning back while it uses tools.
+  const summary = [{ type: 'summary_text', text: reasoning }];
+  const isNeeded = calls.length > 0 && reasoning !== '';
+  return [
+    ...(isNeeded ? [{ type: 'reasoning', summary }] : []),
+    ...(text === '' && calls.length > 0 ? [] : [{ role: 'assistant', content: text }]),
+    ...calls.map(({ id, name, arguments: json }) => ({
+      type: 'function_call',
+      call_id: id,
+      name,
+      arguments: json || '{}',
+    })),
+  ];
 }
 
 /** The calls of the last answer without a result. */

@@ -1,64 +1,6 @@
-// The playground's request in the Responses format, and its answers: the events of a stream, or a whole
-// body.
+// Reads answers of the gateway in the Responses format: the events of a stream, or a whole body.
 
 import type { Answer, Bill, Problem, ToolCall, Usage } from './answer.ts';
-import type { RequestBody, RequestParts, Turn } from './request.ts';
-import { chosenTool } from './tools.ts';
-
-/** Members that are undefined are left out. */
-export function responsesBody(parts: RequestParts): RequestBody {
-  const { turns, system, parameters, tools, toolChoice } = parts;
-  const {
-    max_tokens: bound,
-    response_format: format,
-    reasoning_effort: effort,
-    ...same
-  } = parameters;
-  const name = chosenTool(toolChoice);
-  return {
-    instructions: system,
-    input: turns.flatMap(itemsOf),
-    ...same,
-    max_output_tokens: bound,
-    text: format && { format: { type: format } },
-    // Thinking is shown to those that ask for its summary.
-    reasoning: effort ? { effort, summary: 'auto' } : { summary: 'auto' },
-    ...(tools.length > 0 && {
-      tools: tools.map((tool) => ({ type: 'function', ...tool })),
-      tool_choice: name ? { type: 'function', name } : toolChoice,
-    }),
-  };
-}
-
-function itemsOf(turn: Turn): readonly object[] {
-  if (turn.kind === 'tool') {
-    return [{ type: 'function_call_output', call_id: turn.callId, output: turn.text }];
-  }
-  if (turn.kind === 'user') {
-    const images = turn.pictures
-      .filter(({ data }) => data !== '')
-      .map(({ type, data }) => ({
-        type: 'input_image',
-        image_url: `data:${type};base64,${data}`,
-      }));
-    const text = turn.text === '' ? [] : [{ type: 'input_text', text: turn.text }];
-    return [{ role: 'user', content: images.length === 0 ? turn.text : [...images, ...text] }];
-  }
-  const { text, reasoning, calls } = turn.answer;
-  // A model needs its own reasoning back while it uses tools.
-  const summary = [{ type: 'summary_text', text: reasoning }];
-  const isNeeded = calls.length > 0 && reasoning !== '';
-  return [
-    ...(isNeeded ? [{ type: 'reasoning', summary }] : []),
-    ...(text === '' && calls.length > 0 ? [] : [{ role: 'assistant', content: text }]),
-    ...calls.map(({ id, name, arguments: json }) => ({
-      type: 'function_call',
-      call_id: id,
-      name,
-      arguments: json || '{}',
-    })),
-  ];
-}
 
 type Item = {
   readonly type: string;
