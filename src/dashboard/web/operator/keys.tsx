@@ -1,7 +1,7 @@
 // Finds a key by its id, or by the full key from a support ticket.
 
-import { useState } from 'preact/hooks';
-import { Link } from 'wouter-preact';
+import { useEffect, useState } from 'preact/hooks';
+import { Link, useSearch } from 'wouter-preact';
 import type { KeyRecord } from '../../records/key.ts';
 import type { FoundKeyRecord } from '../../records/operator-account.ts';
 import { endingActions, type ShownKey, ShownKeyDialog } from '../shared/keys/actions.tsx';
@@ -21,19 +21,23 @@ export function View() {
   const [typed, setTyped] = useState('');
   const [found, setFound] = useState<FoundKeyRecord | undefined>(undefined);
   const find = async (key: string) => setFound(await post<FoundKeyRecord>('/keys/find', { key }));
-  const action = useAction(async () => {
+  const action = useAction(async (key: string) => {
     setFound(undefined);
-    await find(typed);
+    await find(key);
     // Clears a pasted key from the screen.
     setTyped('');
   });
+  const named = new URLSearchParams(useSearch()).get('key');
+  useEffect(() => {
+    if (named !== null) void action.run(named);
+  }, [named]);
   return (
     <Page
       title={t('Keys')}
       lead={t('Enter a key or its id to see its owner, rotate it or revoke it.')}
     >
       <Card title={t('Find a key')}>
-        <Form action={action} submit={t('Find key')} onSubmit={() => void action.run()}>
+        <Form action={action} submit={t('Find key')} onSubmit={() => void action.run(typed)}>
           <TextField
             label={t('Key or key id')}
             hint={t(

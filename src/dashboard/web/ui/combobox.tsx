@@ -16,6 +16,7 @@ export function ComboboxField({
   error,
   value,
   options,
+  onTyped,
   onChange,
 }: {
   readonly label: ComponentChildren;
@@ -23,6 +24,8 @@ export function ComboboxField({
   readonly error?: string | undefined;
   readonly value: string;
   readonly options: readonly SelectOption[];
+  /** For callers whose options depend on what is typed. */
+  readonly onTyped?: (text: string) => void;
   readonly onChange: (value: string) => void;
 }) {
   const listId = useId();
@@ -44,6 +47,7 @@ export function ComboboxField({
   const close = (): void => setTyped(undefined);
   const open = (text: string): void => {
     setTyped(text);
+    onTyped?.(text);
     const current = text === '' ? options.findIndex((option) => option.value === value) : 0;
     setActive(Math.max(0, current < SHOWN_MAX ? current : 0));
   };

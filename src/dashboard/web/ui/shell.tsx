@@ -11,6 +11,7 @@ import { language, t } from '../text/t.ts';
 import { ActionButton } from './action-button.tsx';
 import { MoneyUnitSwitch } from './amount.tsx';
 import { Button } from './button.tsx';
+import { Command } from './command.tsx';
 import { StepUpDialog } from './dialog.tsx';
 import { Icon } from './icon.tsx';
 import type { PageEntry } from './page.ts';
@@ -32,6 +33,8 @@ export function Shell({ pages, children }: ShellProps) {
   const [open, setOpen] = useState(false);
   const [location] = useLocation();
   useEffect(() => setOpen(false), [location]);
+  const [isAsking, setIsAsking] = useState(false);
+  useEffect(() => onCommandKey(() => setIsAsking(true)), []);
   return (
     <>
       <a class="skip" href="#content">
@@ -46,6 +49,9 @@ export function Shell({ pages, children }: ShellProps) {
         </header>
         <aside class={`side${open ? ' open' : ''}`} id="side" aria-label={t('Menu')}>
           <Brand />
+          <Button onClick={() => setIsAsking(true)} aria-keyshortcuts="Control+K Meta+K">
+            {t('Go to')} <kbd>{COMMAND_KEY}</kbd>
+          </Button>
           <Navigation pages={pages} location={location} />
           <Who />
         </aside>
@@ -53,10 +59,25 @@ export function Shell({ pages, children }: ShellProps) {
           {children}
         </main>
       </div>
+      {isAsking && <Command pages={pages} onClose={() => setIsAsking(false)} />}
       <StepUpDialog />
       <Toasts />
     </>
   );
+}
+
+const COMMAND_KEY = /Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘ K' : 'Ctrl K';
+
+/** Returns a function that ends it. Does nothing while another dialog is open. */
+function onCommandKey(act: () => void): () => void {
+  const look = (event: KeyboardEvent) => {
+    if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return;
+    if (document.querySelector('dialog[open]') !== null) return;
+    event.preventDefault();
+    act();
+  };
+  document.addEventListener('keydown', look);
+  return () => document.removeEventListener('keydown', look);
 }
 
 /** The frame of the signed-out pages. */

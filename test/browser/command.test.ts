@@ -1,0 +1,76 @@
+// Going to pages and records by what is typed, in both applications, and the one list of open problems.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import type { Page } from 'playwright-core';
+import { TRANSLATIONS } from '../../src/dashboard/texts/compile.ts';
+import { describeInBrowser } from '../support/browser.ts';
+import { expectClean, expectPath, expectText, openRig, openSignedIn, type Rig } from './rig.ts';
+
+async function goTo(page: Page, typed: string, option: string | RegExp): Promise<void> {
+  await page.keyboard.press('Control+K');
+  await page.getByRole('combobox').last().fill(typed);
+  await page.getByRole('option', { name: option }).first().click();
+}
+
+describeInBrowser('the command key', (browser) => {
+  let rig: Rig;
+  beforeAll(async () => {
+    rig = await openRig(['ok']);
+  });
+  afterAll(() => rig.close());
+
+  test('leads customers to pages, requests, models and the documents', async () => {
+    const customer = await rig.newCustomer();
+    await using visitor = await browser.visit(`${rig.gateway.url}/dashboard`);
+    const { page } = visitor;
+    await openSignedIn(visitor, customer, '/settings');
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await goTo(page, 'usage', 'Usage');
+    await expectPath(page, '/dashboard/usage');
+    await goTo(page, 'ok', /Model$/);
+    await expectPath(page, '/dashboard/models/ok');
+    await page.keyboard.press('Control+K');
+    await page.getByRole('combobox').last().fill('sk-secret');
+    expect(await page.locator('dialog [role=option]').allTextContents()).toEqual([]);
+    expect(await visitor.accessibilityFindings()).toEqual([]);
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    await page.locator('dialog').waitFor({ state: 'detached' });
+    await goTo(page, 'limits', /^Documentation/);
+    await expectPath(page, '/docs');
+    expect(new URL(page.url()).searchParams.get('q')).toBe('limits');
+    await expectClean(visitor);
+  });
+
+  test('leads operators to accounts by their address, and to requests', async () => {
+    const customer = await rig.newCustomer();
+    await using visitor = await browser.visit(`${rig.operator.session.url}/operator`);
+    const { page } = visitor;
+    await openSignedIn(visitor, rig.operator, '/security');
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await goTo(page, customer.email, /Account$/);
+    await expectPath(page, `/operator/accounts/${customer.accountId}`);
+    await goTo(page, 'req_1234', /req_1234/);
+    await expectPath(page, '/operator/requests/req_1234');
+  });
+
+  test('what is wrong is one list in the navigation, on the overview and with the alerts', async () => {
+    await rig.gateway.run('upstream', 'disable', 'scripted');
+    await using visitor = await browser.visit(`${rig.operator.session.url}/operator`, {
+      locale: 'de',
+    });
+    const { page } = visitor;
+    await openSignedIn(visitor, rig.operator, '/alerts');
+    const text = (TRANSLATIONS.de['upstream {upstream} is out of service'] ?? '').replace(
+      '{upstream}',
+      'scripted',
+    );
+    await expectText(page, text);
+    const count = page.locator('.side .item .badge');
+    expect(await count.textContent()).toStartWith('1');
+    await page.goto(`${rig.operator.session.url}/operator`);
+    await page.getByRole('link', { name: text }).click();
+    await expectPath(page, '/operator/upstreams/scripted');
+    await expectClean(visitor);
+  });
+});
