@@ -1,7 +1,6 @@
 // Sign-up: address and password, then the mailed link, which asks for the password again.
 
 import { useState } from 'preact/hooks';
-import { Link } from 'wouter-preact';
 import { rich } from '../text/rich.ts';
 import { t } from '../text/t.ts';
 import { post } from '../ui/api.ts';
@@ -17,6 +16,7 @@ import { PasswordField } from '../ui/auth/password-field.tsx';
 import { IncompleteLink } from '../ui/auth/recovery.tsx';
 import { Button } from '../ui/button.tsx';
 import { TextField } from '../ui/field.tsx';
+import { Link } from '../ui/link.tsx';
 import { ErrorAlert } from '../ui/parts.tsx';
 import { useAction } from '../ui/resource.ts';
 import { house } from '../ui/session.ts';

@@ -1,6 +1,5 @@
 // Credits, corrections and codes that need a second operator, and the decisions about them.
 
-import { Link } from 'wouter-preact';
 import type { ApprovalRecord, CreatedCodesRecord } from '../../records/operator-lists.ts';
 import { actorWords } from '../shared/audit/labels.ts';
 import { t } from '../text/t.ts';
@@ -10,6 +9,7 @@ import { type DialogProps, type RowAction, useActions } from '../ui/collection.t
 import { stateColumn } from '../ui/common-columns.tsx';
 import { ConfirmDialog } from '../ui/dialog.tsx';
 import { labelOf } from '../ui/labels.ts';
+import { Link } from '../ui/link.tsx';
 import { Card, Empty, Page } from '../ui/parts.tsx';
 import { useList } from '../ui/resource.ts';
 import { session } from '../ui/session.ts';

@@ -1,7 +1,6 @@
 // Redemption codes: each adds its amount once, to the customer who redeems it.
 
 import { useState } from 'preact/hooks';
-import { Link } from 'wouter-preact';
 import type {
   ApprovalRecord,
   CodeRecord,
@@ -16,6 +15,7 @@ import { Collection, type DialogProps } from '../ui/collection.tsx';
 import { amountColumn, timeColumn } from '../ui/common-columns.tsx';
 import { FormDialog } from '../ui/dialog.tsx';
 import { fieldError, TextField } from '../ui/field.tsx';
+import { Link } from '../ui/link.tsx';
 import { useAction } from '../ui/resource.ts';
 import { ShownOnceDialog } from '../ui/shown-once.tsx';
 import { useSort } from '../ui/table-sort.ts';

@@ -1,7 +1,7 @@
 // Finds a key by its id, or by the full key from a support ticket.
 
 import { useEffect, useState } from 'preact/hooks';
-import { Link, useSearch } from 'wouter-preact';
+import { useSearch } from 'wouter-preact';
 import type { KeyRecord } from '../../records/key.ts';
 import type { FoundKeyRecord } from '../../records/operator-account.ts';
 import { endingActions, type ShownKey, ShownKeyDialog } from '../shared/keys/actions.tsx';
@@ -11,6 +11,7 @@ import { t } from '../text/t.ts';
 import { post } from '../ui/api.ts';
 import { type RowAction, useActions } from '../ui/collection.tsx';
 import { Form, TextField } from '../ui/field.tsx';
+import { Link } from '../ui/link.tsx';
 import { Alert, Card, Empty, Facts, Page } from '../ui/parts.tsx';
 import { useAction } from '../ui/resource.ts';
 import { Time } from '../ui/text.tsx';

@@ -2,11 +2,11 @@
 
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { Link } from 'wouter-preact';
 import type { OpenRecord, Sentence } from '../../records/operator-server.ts';
 import { said } from '../text/said.ts';
 import { t } from '../text/t.ts';
 import { formatCount } from '../ui/format.ts';
+import { Link } from '../ui/link.tsx';
 import { Alert } from '../ui/parts.tsx';
 import { useResource } from '../ui/resource.ts';
 import { Badge } from '../ui/text.tsx';

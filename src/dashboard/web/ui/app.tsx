@@ -3,11 +3,12 @@
 
 import { type ComponentType, render } from 'preact';
 import { useEffect, useErrorBoundary, useState } from 'preact/hooks';
-import { Link, Route, Router, Switch, useLocation } from 'wouter-preact';
+import { Route, Router, Switch, useLocation } from 'wouter-preact';
 import { t } from '../text/t.ts';
 import { ApiError, declareSignedOut } from './api.ts';
 import { fromAddress } from './auth/gate.tsx';
 import { Button } from './button.tsx';
+import { Link } from './link.tsx';
 import { nextQuery, safeNext } from './next.ts';
 import { hadSession } from './other-tabs.ts';
 import type { PageEntry, PageProps } from './page.ts';

@@ -2,8 +2,8 @@
 
 import type { ComponentChildren, ComponentProps } from 'preact';
 import { useState } from 'preact/hooks';
-import { Link } from 'wouter-preact';
 import { t } from '../text/t.ts';
+import { Link } from './link.tsx';
 import { type Needed, whyNot } from './permission.ts';
 import { toast } from './toast.tsx';
 

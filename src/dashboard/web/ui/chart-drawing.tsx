@@ -2,13 +2,14 @@
 // and arrow keys read the values of a point; a click or Enter opens what is behind it.
 
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { Link, useLocation } from 'wouter-preact';
+import { useLocation } from 'wouter-preact';
 import { t } from '../text/t.ts';
 import type { ChartProps, Series } from './chart-data.ts';
 import { Axes, Bars, Before, Lines, NoData, type Plot } from './chart-marks.tsx';
 import { Reading } from './chart-reading.tsx';
 import { alignDecimals, extremes, type Scale, stackedBars, valueScale } from './chart-scale.ts';
 import { formatCompact, formatCount } from './format.ts';
+import { Link } from './link.tsx';
 
 const HEIGHT = 232;
 const TOP = 20;

@@ -20,7 +20,7 @@
 //
 //    A list that only shows is `<ListTable list={useList<Row>('/path')} …>` in a `<Card flush>`.
 // 2. Give it a row in `customer/pages.tsx`. A page with a part in its path gets `PageProps`
-//    (`params['id']`). Links are `Link` of wouter-preact with paths below the prefix (`/keys`).
+//    (`params['id']`). Links are `Link` of `link.tsx` with paths below the prefix (`/keys`).
 // 3. One record: `const r = useResource<Record>('/path')` and `<Loaded resource={r}>{(data) => …}`.
 //    A form: `const action = useAction(async () => { … })` and `<FormDialog action={action} …>`.
 // 4. Amounts stay strings: `<Amount tokens={…} />`, `amountText`; counts `formatCount`; instants `Time`.

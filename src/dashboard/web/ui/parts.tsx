@@ -4,11 +4,11 @@ import { signal } from '@preact/signals';
 import { type IconNode, Inbox } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
-import { Link } from 'wouter-preact';
 import { t } from '../text/t.ts';
 import type { ApiError } from './api.ts';
 import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
+import { Link } from './link.tsx';
 import type { Resource } from './resource.ts';
 import type { Tone } from './text.tsx';
 

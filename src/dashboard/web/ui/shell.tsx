@@ -3,7 +3,7 @@
 import { BookOpen } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { Link, useLocation } from 'wouter-preact';
+import { useLocation } from 'wouter-preact';
 import type { Language } from '../../../core/service.ts';
 import { LANGUAGE_NAMES } from '../../texts/language.ts';
 import { chooseLanguage } from '../text/choose.ts';
@@ -14,6 +14,7 @@ import { Button } from './button.tsx';
 import { Command } from './command.tsx';
 import { StepUpDialog } from './dialog.tsx';
 import { Icon } from './icon.tsx';
+import { Link } from './link.tsx';
 import type { PageEntry } from './page.ts';
 import { may } from './permission.ts';
 import { service } from './service.ts';

@@ -1,9 +1,9 @@
 // A table as cards of two lines, for phones.
 
 import type { ComponentChildren } from 'preact';
-import { Link } from 'wouter-preact';
 import { t } from '../text/t.ts';
 import { SelectField } from './field.tsx';
+import { Link } from './link.tsx';
 import { type Column, cardPlaces, type Sorter, type TableProps } from './table-column.ts';
 
 export function Cards<Row>({

@@ -3,9 +3,9 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import { Link } from 'wouter-preact';
 import { t } from '../text/t.ts';
 import { Button } from './button.tsx';
+import { Link } from './link.tsx';
 import { Empty, ErrorAlert, Skeleton } from './parts.tsx';
 import type { ListResource } from './resource.ts';
 import { nextSorting, type Sorting } from './sorting.ts';

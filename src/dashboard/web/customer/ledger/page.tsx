@@ -1,7 +1,7 @@
 // The account's ledger: entries, receipts and exports.
 
 import { useState } from 'preact/hooks';
-import { Link, useSearchParams } from 'wouter-preact';
+import { useSearchParams } from 'wouter-preact';
 import type { OwnAccountRecord } from '../../../records/account.ts';
 import type { ArchiveRecord, LedgerEntryRecord } from '../../../records/customer-ledger.ts';
 import { t } from '../../text/t.ts';
@@ -12,6 +12,7 @@ import { amountColumn, ledgerColumns } from '../../ui/common-columns.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { SelectField } from '../../ui/field.tsx';
 import { labelOf } from '../../ui/labels.ts';
+import { Link } from '../../ui/link.tsx';
 import { Card, Empty, Loaded, Page, Stat, Stats } from '../../ui/parts.tsx';
 import { lastMonths } from '../../ui/period.ts';
 import { useList, useResource } from '../../ui/resource.ts';

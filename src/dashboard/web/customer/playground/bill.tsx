@@ -1,11 +1,11 @@
 // What an answer cost and how fast it was.
 
 import { useEffect } from 'preact/hooks';
-import { Link } from 'wouter-preact';
 import type { RequestHistoryRecord } from '../../../records/customer-request.ts';
 import { t } from '../../text/t.ts';
 import { amountText } from '../../ui/amount-text.ts';
 import { formatCount, formatMilliseconds } from '../../ui/format.ts';
+import { Link } from '../../ui/link.tsx';
 import { useResource } from '../../ui/resource.ts';
 import type { Answer, Usage } from './answer.ts';
 import { type Facts, speedOf } from './request.ts';

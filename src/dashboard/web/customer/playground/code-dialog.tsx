@@ -1,10 +1,10 @@
 // Shows the request that the playground sends as code.
 
-import { Link } from 'wouter-preact';
 import type { ConnectionRecord } from '../../../records/key.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
 import { Dialog } from '../../ui/dialog.tsx';
+import { Link } from '../../ui/link.tsx';
 import { Loaded } from '../../ui/parts.tsx';
 import { useResource } from '../../ui/resource.ts';
 import { CodeTabs } from '../../ui/tabs.tsx';

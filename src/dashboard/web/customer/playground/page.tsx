@@ -2,10 +2,10 @@
 // like any other request.
 
 import { useMemo, useRef, useState } from 'preact/hooks';
-import { Link } from 'wouter-preact';
 import type { CustomerModelRecord, ModelListRecord } from '../../../records/model.ts';
 import { t } from '../../text/t.ts';
 import { Button } from '../../ui/button.tsx';
+import { Link } from '../../ui/link.tsx';
 import { Empty, Loaded, Page } from '../../ui/parts.tsx';
 import { useResource } from '../../ui/resource.ts';
 import { toast } from '../../ui/toast.tsx';

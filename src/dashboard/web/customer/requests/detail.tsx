@@ -1,6 +1,5 @@
 // The full history of one request: parameters, hold, usage, charge and receipt.
 
-import { Link } from 'wouter-preact';
 import type {
   RefusedRequestRecord,
   RequestHistoryRecord,
@@ -16,6 +15,7 @@ import { t } from '../../text/t.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Button, CopyButton } from '../../ui/button.tsx';
 import { formatCount, formatMilliseconds } from '../../ui/format.ts';
+import { Link } from '../../ui/link.tsx';
 import type { PageProps } from '../../ui/page.ts';
 import { Alert, Card, Facts, Stat, Stats } from '../../ui/parts.tsx';
 import { Nothing, Time } from '../../ui/text.tsx';

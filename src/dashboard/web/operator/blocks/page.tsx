@@ -1,6 +1,5 @@
 // The blocked accounts, keys and networks.
 
-import { Link } from 'wouter-preact';
 import type { ListedBlockRecord } from '../../../records/operator-lists.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
@@ -9,6 +8,7 @@ import { timeColumn } from '../../ui/common-columns.tsx';
 import { SelectField, type SelectOption } from '../../ui/field.tsx';
 import { useFilter } from '../../ui/filters.ts';
 import { labelOf } from '../../ui/labels.ts';
+import { Link } from '../../ui/link.tsx';
 import { NoMatch } from '../../ui/table.tsx';
 import { Nothing, Time } from '../../ui/text.tsx';
 import { BlockDialog, UnblockDialog } from './dialogs.tsx';

@@ -2,7 +2,6 @@
 
 import { computed } from '@preact/signals';
 import { useState } from 'preact/hooks';
-import { Link } from 'wouter-preact';
 import type { AlertRecord, MachineRecord } from '../../../records/operator-server.ts';
 import { actorWords } from '../../shared/audit/labels.ts';
 import { rich } from '../../text/rich.ts';
@@ -12,6 +11,7 @@ import { ActionButton } from '../../ui/action-button.tsx';
 import { post } from '../../ui/api.ts';
 import { LinkButton } from '../../ui/button.tsx';
 import { countColumn, timeColumn } from '../../ui/common-columns.tsx';
+import { Link } from '../../ui/link.tsx';
 import { Card, Empty, Page } from '../../ui/parts.tsx';
 import { useList } from '../../ui/resource.ts';
 import { type Column, ListTable, Table } from '../../ui/table.tsx';

@@ -1,6 +1,5 @@
 // The start page of the console: health, active requests, and problems. The live feed updates it.
 
-import { Link } from 'wouter-preact';
 import type { MachineRecord, OperatorOverviewRecord } from '../../../records/operator-server.ts';
 import { requestsOfMinute } from '../../shared/requests/addresses.ts';
 import { rich } from '../../text/rich.ts';
@@ -10,6 +9,7 @@ import { LinkButton } from '../../ui/button.tsx';
 import { Chart } from '../../ui/chart.tsx';
 import { formatCount, formatMilliseconds, formatShare } from '../../ui/format.ts';
 import { labelOf } from '../../ui/labels.ts';
+import { Link } from '../../ui/link.tsx';
 import { useLatest } from '../../ui/live.ts';
 import { Alert, Card, Facts, Loaded, Page, Stat, Stats } from '../../ui/parts.tsx';
 import { useResource } from '../../ui/resource.ts';

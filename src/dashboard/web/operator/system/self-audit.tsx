@@ -1,12 +1,12 @@
 // The ledger audit of the server: its differences, and the accounts stopped by one.
 
 import { useState } from 'preact/hooks';
-import { Link } from 'wouter-preact';
 import type { AuditStateRecord } from '../../../records/operator-server.ts';
 import { t } from '../../text/t.ts';
 import { post } from '../../ui/api.ts';
 import { Button } from '../../ui/button.tsx';
 import { formatMilliseconds, formatSpan } from '../../ui/format.ts';
+import { Link } from '../../ui/link.tsx';
 import { Alert, Card, Empty, ErrorAlert, Facts, Loaded, Page } from '../../ui/parts.tsx';
 import { useAction, useResource } from '../../ui/resource.ts';
 import { Table } from '../../ui/table.tsx';

@@ -1,8 +1,8 @@
 // Audit events as a table: of all accounts, of one on its page, or of the own account.
 
-import { Link } from 'wouter-preact';
 import type { AuditEventRecord } from '../../../records/operator-lists.ts';
 import { t } from '../../text/t.ts';
+import { Link } from '../../ui/link.tsx';
 import { Empty } from '../../ui/parts.tsx';
 import { useList } from '../../ui/resource.ts';
 import { type Column, ListTable, NoMatch } from '../../ui/table.tsx';

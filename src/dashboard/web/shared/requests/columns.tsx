@@ -1,6 +1,5 @@
 // The columns of the lists of requests: of the signed-in account, and of all accounts.
 
-import { Link } from 'wouter-preact';
 import type { LogEntryRecord, RequestRecord } from '../../../records/customer-request.ts';
 import type { LoggedRequestRecord } from '../../../records/operator-request.ts';
 import { t } from '../../text/t.ts';
@@ -8,6 +7,7 @@ import { Amount } from '../../ui/amount.tsx';
 import { stateColumn } from '../../ui/common-columns.tsx';
 import type { SelectOption } from '../../ui/field.tsx';
 import { formatCount, formatMilliseconds } from '../../ui/format.ts';
+import { Link } from '../../ui/link.tsx';
 import type { Column } from '../../ui/table-column.ts';
 import { Nothing, Time } from '../../ui/text.tsx';
 import type { Audience } from '../audience.ts';

@@ -1,7 +1,7 @@
 // The links of a request to its account and to the requests of its key.
 
-import { Link } from 'wouter-preact';
 import { t } from '../../text/t.ts';
+import { Link } from '../../ui/link.tsx';
 import { Nothing } from '../../ui/text.tsx';
 import type { Audience } from '../audience.ts';
 

@@ -2,10 +2,10 @@
 // operator sets the first password in the same way.
 
 import { useState } from 'preact/hooks';
-import { Link } from 'wouter-preact';
 import { t } from '../../text/t.ts';
 import { post } from '../api.ts';
 import { LinkButton } from '../button.tsx';
+import { Link } from '../link.tsx';
 import { Alert } from '../parts.tsx';
 import { useAction } from '../resource.ts';
 import { EmailField, fromAddress, GateForm, GatePage, MailedNotice } from './gate.tsx';

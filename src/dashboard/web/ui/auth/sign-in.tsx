@@ -1,12 +1,12 @@
 // The sign-in page of both applications: the password, then the second factor if it is on.
 
 import { useState } from 'preact/hooks';
-import { Link } from 'wouter-preact';
 import type { SignInRecord } from '../../../records/auth.ts';
 import { t } from '../../text/t.ts';
 import { ApiError, post } from '../api.ts';
 import { Button } from '../button.tsx';
 import { TextField } from '../field.tsx';
+import { Link } from '../link.tsx';
 import { Alert } from '../parts.tsx';
 import { useAction } from '../resource.ts';
 import { house } from '../session.ts';
