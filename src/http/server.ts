@@ -158,7 +158,18 @@ function createApp(dependencies: ServerDependencies) {
     .get('/models', ({ request, server }) =>
       isBrowser(request) ? site(request, server) : elsewhere(request, server),
     )
-    .all('/*', answeredBy(elsewhere), { parse: 'none' });
+    .all(
+      '/*',
+      ({ request, server }) =>
+        isLost(request) ? site(request, server) : elsewhere(request, server),
+      { parse: 'none' },
+    );
+}
+
+/** Whether a person followed a link to nowhere. What is below /v1 is answered as the API does. */
+function isLost(request: Request): boolean {
+  const isRead = request.method === 'GET' || request.method === 'HEAD';
+  return isRead && isBrowser(request) && !/^\/v1(\/|$)/.test(targetOf(request).pathname);
 }
 
 /** Whether a person opens the address: programs accept anything, or JSON. */

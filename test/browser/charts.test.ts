@@ -104,13 +104,13 @@ describeInBrowser('charts', ({ visit }) => {
     await using visitor = await visit(`${rig.gateway.url}/dashboard`);
     const { page } = visitor;
     await openSignedIn(visitor, customer, '/usage?days=1&model=reset');
-    const row = page.locator('tbody tr', { hasText: 'ok for reset' }).first();
+    const row = page.locator('tbody .linked', { hasText: 'ok for reset' }).first();
     await row.waitFor();
     expect(await stat(page, 'Requests')).toBe('1');
     await row.getByRole('link').first().click();
     await expectPath(page, '/dashboard/requests');
-    await page.locator('tbody tr').first().waitFor();
-    expect(await page.locator('tbody tr').count()).toBe(1);
+    await page.locator('tbody .linked').first().waitFor();
+    expect(await page.locator('tbody .linked').count()).toBe(1);
     await page.goto(`${rig.gateway.url}/dashboard/usage?days=1&by=key&model=ok&end_user=ann`);
     await page.locator('tbody tr', { hasText: 'laptop' }).first().waitFor();
     expect(await stat(page, 'Requests')).toBe('3');
@@ -157,8 +157,8 @@ describeInBrowser('charts', ({ visit }) => {
     await page.keyboard.press('ArrowLeft');
     await page.keyboard.press('Enter');
     await expectPath(page, '/dashboard/requests');
-    await page.locator('tbody tr').first().waitFor();
-    expect(await page.locator('tbody tr').count()).toBe(6);
+    await page.locator('tbody .linked').first().waitFor();
+    expect(await page.locator('tbody .linked').count()).toBe(6);
     await page.goBack();
     await drawing(page).waitFor();
     const box = await drawing(page).boundingBox();
@@ -168,8 +168,8 @@ describeInBrowser('charts', ({ visit }) => {
     await chart(page).locator('a.hit').waitFor();
     await page.mouse.click(x, (box?.y ?? 0) + (box?.height ?? 0) - 30);
     await expectPath(page, '/dashboard/requests');
-    await page.locator('tbody tr').first().waitFor();
-    expect(await page.locator('tbody tr').count()).toBe(4);
+    await page.locator('tbody .linked').first().waitFor();
+    expect(await page.locator('tbody .linked').count()).toBe(4);
   });
 
   test('a bar in the console opens the requests behind it, which its time filter names', async () => {
@@ -180,15 +180,16 @@ describeInBrowser('charts', ({ visit }) => {
     await page.keyboard.press('ArrowLeft');
     await page.keyboard.press('Enter');
     await expectPath(page, '/operator/requests');
-    await page.locator('tbody tr').first().waitFor();
-    expect(await page.locator('tbody tr').count()).toBe(6);
-    expect(await page.getByLabel('Time').inputValue()).toBe('own');
-    expect(await page.getByLabel('Account').inputValue()).toBe(customer.accountId);
-    await page.getByLabel('Time').selectOption('1');
+    await page.locator('tbody .linked').first().waitFor();
+    expect(await page.locator('tbody .linked').count()).toBe(6);
+    expect(await page.getByLabel('Time', { exact: true }).inputValue()).toBe('own');
+    const account = page.getByLabel('Account', { exact: true });
+    await waitUntil(async () => (await account.inputValue()) === customer.email);
+    await page.getByLabel('Time', { exact: true }).selectOption('1');
     await page.waitForURL(
       (url) => url.searchParams.get('days') === '1' && !url.searchParams.has('from'),
     );
-    await page.locator('tbody tr').first().waitFor();
+    await page.locator('tbody .linked').first().waitFor();
     await expectClean(visitor);
   });
 

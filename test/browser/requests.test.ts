@@ -8,7 +8,9 @@ import type { Customer } from '../support/customer.ts';
 import { waitUntil } from '../support/upstream.ts';
 import { expectClean, expectText, openRig, openSignedIn, type Rig } from './rig.ts';
 
-const MANY = 70;
+/** Of a page of the log. */
+const PAGE_ROWS = 100;
+const MANY = PAGE_ROWS + 40;
 
 let rig: Rig;
 let customer: Customer;
@@ -40,6 +42,7 @@ describeInBrowser('requests in the page', ({ visit }) => {
     await expectText(page, /^invalid_request$/);
     await page.locator('tbody .badge.danger').getByText('Failed', { exact: true }).waitFor();
     await page.locator('tbody .row-link').first().click();
+    await page.getByRole('link', { name: 'Open page' }).click();
     await expectText(page, /^The model refused this request as invalid\./);
     await expectText(page, 'Correct the request. Sent again unchanged, it fails again.');
     await expectText(page, 'The client received status 400 with the error invalid_request.');
@@ -55,7 +58,8 @@ describeInBrowser('requests in the page', ({ visit }) => {
     await openSignedIn(visitor, customer, '/requests');
     await page.getByRole('figure', { name: /^Requests per/ }).waitFor();
     await expectText(page, `${MANY + 3} requests`);
-    const row = page.locator('tbody tr', { hasText: 'model_not_found' });
+    const row = page.locator('tr:has(+ tr.note)', { hasText: 'Refused' });
+    await page.locator('tr.note', { hasText: 'model_not_found' }).waitFor();
     await row.getByText('Refused', { exact: true }).waitFor();
     await row.getByText('404', { exact: true }).waitFor();
     await row.locator('.row-link').click();
@@ -64,18 +68,20 @@ describeInBrowser('requests in the page', ({ visit }) => {
     await expectClean(visitor);
   });
 
-  test('going back keeps the loaded rows, the scroll position and the filters', async () => {
+  test('going back keeps the page of the list, the scroll position and the filters', async () => {
     await using visitor = await visit(`${rig.gateway.url}/dashboard`);
     const { page } = visitor;
     await openSignedIn(visitor, customer, '/requests?outcome=completed');
-    const rows = page.locator('tbody tr');
-    await page.getByRole('button', { name: 'Show more' }).click();
-    await waitUntil(async () => (await rows.count()) === MANY);
-    const link = page.locator('tbody .row-link').nth(MANY - 8);
+    const rows = page.locator('tbody .row-link');
+    await page.getByRole('button', { name: 'Next' }).click();
+    await waitUntil(async () => (await rows.count()) === MANY - PAGE_ROWS);
+    const link = rows.nth(MANY - PAGE_ROWS - 8);
     await link.scrollIntoViewIfNeeded();
     const top = await page.evaluate('scrollY');
     expect(Number(top)).toBeGreaterThan(500);
     await link.click();
+    await page.getByRole('link', { name: 'Open page' }).click();
+    await page.getByRole('link', { name: '← Requests' }).waitFor();
     await page.getByRole('link', { name: 'Older →' }).waitFor();
     const first = page.url();
     await page.getByRole('link', { name: 'Older →' }).click();
@@ -83,12 +89,13 @@ describeInBrowser('requests in the page', ({ visit }) => {
     await page.getByRole('link', { name: '← Newer' }).click();
     await waitUntil(() => page.url() === first);
     await page.getByRole('link', { name: '← Requests' }).click();
-    await page.waitForURL(/\?outcome=completed$/);
-    await waitUntil(async () => (await rows.count()) === MANY);
+    await page.waitForURL(/\?outcome=completed&open=req_/);
+    await waitUntil(async () => (await rows.count()) === MANY - PAGE_ROWS);
     await waitUntil(async () => (await page.evaluate('scrollY')) === top);
-    await link.click();
+    await page.getByRole('link', { name: 'Open page' }).click();
+    await page.getByRole('link', { name: '← Requests' }).waitFor();
     await page.goBack();
-    await waitUntil(async () => (await rows.count()) === MANY);
+    await waitUntil(async () => (await rows.count()) === MANY - PAGE_ROWS);
     await waitUntil(async () => (await page.evaluate('scrollY')) === top);
     await expectClean(visitor);
   });
@@ -109,7 +116,7 @@ describeInBrowser('requests in the page', ({ visit }) => {
     await page.getByRole('button', { name: 'Follow' }).waitFor();
     await page.getByLabel('Status', { exact: true }).selectOption('5xx');
     await page.waitForURL(/status=5xx/);
-    await waitUntil(async () => (await page.locator('tbody tr').count()) === 2);
+    await waitUntil(async () => (await page.locator('tbody .row-link').count()) === 2);
     await expectText(page, /^provider_unavailable$/);
     await page
       .locator('tbody .badge.danger')
@@ -123,8 +130,9 @@ describeInBrowser('requests in the page', ({ visit }) => {
     expect((await attempt.textContent())?.match(/status 500/g)).toHaveLength(1);
     const [firstByte = '', duration = ''] = await attempt.locator('td.end').allTextContents();
     expect(Number.parseFloat(duration)).toBeGreaterThanOrEqual(Number.parseFloat(firstByte));
-    await page.getByRole('link', { name: customer.email }).waitFor();
-    await page.getByRole('link', { name: 'laptop' }).waitFor();
+    const panel = page.getByRole('dialog');
+    await panel.getByRole('link', { name: customer.email }).waitFor();
+    await panel.getByRole('link', { name: 'laptop' }).waitFor();
     await expectClean(visitor);
   });
 });

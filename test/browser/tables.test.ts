@@ -53,7 +53,7 @@ describeInBrowser('tables', ({ visit }) => {
     await using visitor = await open(1440, '/requests');
     const { page } = visitor;
     await expectRow(page);
-    const cell = page.locator('tbody tr').first().locator('td', { hasText: LONG });
+    const cell = page.locator('tbody .linked').first().locator('td', { hasText: LONG });
     const box = await cell.boundingBox();
     expect(box?.height).toBeLessThan(60);
     expect(box?.width).toBeLessThan(360);
@@ -152,8 +152,10 @@ async function expectAmounts(page: Page, amounts: readonly string[]): Promise<vo
 /** The number cells whose end lies outside the window, or below another cell. */
 async function hiddenNumbers(page: Page): Promise<readonly string[]> {
   // A point outside of the window has no element.
-  await page.locator('tbody tr').first().scrollIntoViewIfNeeded();
-  return page.evaluate(`[...document.querySelectorAll('tbody tr:first-child td.end')]
+  await page.locator('tbody .linked').first().scrollIntoViewIfNeeded();
+  const numbers = page.locator('tbody .linked').first().locator('td.end');
+  expect(await numbers.count()).toBe(4);
+  return page.evaluate(`[...document.querySelector('tbody .linked').querySelectorAll('td.end')]
     .filter((cell) => {
       const { left, right, top, height } = cell.getBoundingClientRect();
       const y = top + height / 2;

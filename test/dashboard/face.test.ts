@@ -90,6 +90,31 @@ describe('the landing page', () => {
     expect(posted.status).toBe(404);
   });
 
+  test('a browser that follows a link to nowhere gets a page with a way back', async () => {
+    for (const path of ['/nope', '/operator', '/nope/%zz?language=de']) {
+      const response = await ask(path, { ...BROWSER, 'accept-language': 'de' });
+      const { status, headers } = response;
+      expect([path, status, headers.get('cache-control')]).toEqual([path, 404, 'no-store']);
+      const text = await response.text();
+      expect(text).toContain('<html lang="de">');
+      expect(text).toContain('href="/">Zur Startseite');
+      expect(text).not.toContain('nope');
+    }
+    for (const [path, accept] of [
+      ['/nope', 'application/json'],
+      ['/nope', '*/*'],
+      ['/v1/nope', BROWSER.accept],
+    ] as const) {
+      const response = await ask(path, { accept });
+      expect([response.status, await response.json()]).toMatchObject([
+        404,
+        { error: { code: 'not_found' } },
+      ]);
+    }
+    const posted = await fetch(`${gateway.url}/nope`, { method: 'POST', headers: BROWSER });
+    expect(posted.headers.get('content-type')).toContain('application/json');
+  });
+
   test('is in the language of the visitor, who can choose another one', async () => {
     const german = await textOf('/', { ...BROWSER, 'accept-language': 'de' });
     expect(german).toContain('<html lang="de">');

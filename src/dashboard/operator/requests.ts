@@ -28,8 +28,8 @@ const QUERY = {
   account: Type.Optional(
     Type.String({
       minLength: 1,
-      maxLength: 64,
-      description: 'The id of an account; `none`: refused requests without one.',
+      maxLength: 254,
+      description: 'The id or address of an account; `none`: refused requests without one.',
     }),
   ),
   upstream: Type.Optional(
@@ -126,7 +126,11 @@ export function requestRoutes(dependencies: PeopleDependencies): OperatorRoutes 
   /** The requests of a key are those of its account, which are read faster. */
   async function accountOf({ account, key }: Static<TObject<typeof QUERY>>) {
     if (account === 'none') return NO_ACCOUNT;
-    if (account !== undefined || key === undefined) return account;
+    if (account !== undefined) {
+      // Neither: no account has such an id, so that nothing is listed.
+      return (await store.accounts.find(account).catch(() => undefined))?.id ?? account;
+    }
+    if (key === undefined) return undefined;
     return (await store.keys.find(key).catch(() => undefined))?.accountId;
   }
 }

@@ -1,5 +1,5 @@
-// Serves the pages for strangers: the landing page at `/` and the models at `/models`. Each is
-// rendered once per catalog, language and state of sign-in, and again when a price changes.
+// Serves the pages for strangers: the landing page at `/`, the models at `/models`, and a page with
+// status 404 elsewhere. Each is rendered once per catalog, language and state of sign-in, and again when a price changes.
 
 import { isUnchanged } from '../../core/etag.ts';
 import type { Catalog } from '../../core/model.ts';
@@ -28,7 +28,7 @@ export type PublicSiteOptions = {
   readonly clock: () => number;
 };
 
-type Path = '/' | '/models';
+type Path = '/' | '/models' | 'elsewhere';
 type Rendered = { readonly bytes: Uint8Array<ArrayBuffer>; readonly etag: string };
 
 const YEAR_SECONDS = 31_536_000;
@@ -71,8 +71,8 @@ export function createPublicSite(options: PublicSiteOptions) {
       isSignedIn,
     };
     const models = listedModels(current, clock());
-    const page = path === '/' ? landingPage(context, models) : modelsPage(context, models);
-    return frameOf(context, page);
+    const pages = { '/': landingPage, '/models': modelsPage, elsewhere: notFoundPage };
+    return frameOf(context, pages[path](context, models));
   }
 
   function redirect(location: string, cookie?: string): Response {
@@ -90,34 +90,54 @@ export function createPublicSite(options: PublicSiteOptions) {
   return async (request: Request): Promise<Response> => {
     const { isPublic, languages } = catalog().service;
     const { pathname, searchParams } = targetOf(request);
-    const path = pathname === '/models' ? '/models' : '/';
+    const path = pathname === '/models' || pathname === '/' ? pathname : 'elsewhere';
     if (path === '/' && !isPublic.landing) return redirect('/dashboard');
     if (path === '/models' && !isPublic.models) return redirect('/dashboard/models');
     const chosen = languages.find((language) => language === searchParams.get('language'));
-    if (chosen !== undefined) {
+    if (chosen !== undefined && path !== 'elsewhere') {
       const cookie = `${LANGUAGE_COOKIE}=${chosen}; Path=/; Max-Age=${YEAR_SECONDS}; SameSite=Lax`;
       return redirect(path, cookie);
     }
     const language = chooseLanguage(request.headers, languages);
     const isSignedIn = readCookie(request.headers, SESSION_COOKIES.customer) !== undefined;
     const { bytes, etag } = pageOf(path, language, isSignedIn);
+    const isFound = path !== 'elsewhere';
     const sent = {
       ...headers(),
-      'cache-control': 'private, no-cache',
+      'cache-control': isFound ? 'private, no-cache' : 'no-store',
       'content-language': language,
-      etag,
+      ...(isFound ? { etag } : {}),
       vary: 'accept, accept-language, cookie',
     };
-    if (isUnchanged(request.headers, etag)) {
+    if (isFound && isUnchanged(request.headers, etag)) {
       return new Response(null, { status: 304, headers: sent });
     }
     return new Response(bytes, {
+      status: isFound ? 200 : 404,
       headers: {
         ...sent,
         'content-type': 'text/html; charset=utf-8',
         'content-length': String(bytes.byteLength),
       },
     });
+  };
+}
+
+function notFoundPage(context: PublicContext): PublicPage {
+  const { t, service } = context;
+  const title = t('Page not found');
+  const home = service.public.landing ? '/' : '/dashboard';
+  return {
+    title,
+    description: title,
+    path: '/',
+    content: `<section class="public-hero">
+<div class="stack">
+<h1>${html(title)}</h1>
+<p class="lead">${html(t('There is no page at this address. Check it, or go to the start page.'))}</p>
+<div class="row"><a class="button large" href="${home}">${html(t('Go to the start page'))}</a></div>
+</div>
+</section>`,
   };
 }
 

@@ -9,6 +9,8 @@ type List = {
   readonly rows: Shown<readonly number[] | undefined>;
   readonly loading: Shown<boolean>;
   readonly more: () => Promise<void>;
+  readonly toNext: () => Promise<void>;
+  readonly toPrevious: () => Promise<void>;
   readonly refresh: () => void;
 };
 
@@ -16,7 +18,7 @@ type UseList = (path: string, query?: object, kept?: object) => List;
 
 const FIRST = { data: [1], next: 'b' };
 
-test('a refresh waits for a running read, and leaves a list of several pages', async () => {
+test('a refresh waits for a running read, and reads the page that is shown', async () => {
   const first = held<object>();
   const page = await openPage({
     app: 'operator',
@@ -32,21 +34,37 @@ test('a refresh waits for a running read, and leaves a list of several pages', a
   await until(() => result()?.rows.value?.length === 1);
   result()?.refresh();
   await until(() => page.reads('/rows').length === 2 && result()?.loading.value === false);
-  await result()?.more();
+  await result()?.toNext();
+  expect(result()?.rows.value).toEqual([2]);
   result()?.refresh();
-  await settle();
-  expect([page.reads('/rows').length, result()?.rows.value]).toEqual([3, [1, 2]]);
+  await until(() => page.reads('/rows').length === 4 && result()?.loading.value === false);
+  expect(result()?.rows.value).toEqual([2]);
+  await result()?.toPrevious();
+  expect(result()?.rows.value).toEqual([1]);
+  await result()?.more();
+  expect(result()?.rows.value).toEqual([1, 2]);
   page.close();
 });
 
-test('the rows of an earlier visit stay when the user comes back to the window', async () => {
-  const page = await openPage({ app: 'dashboard', path: '/requests', answer: () => FIRST });
+test('the page of an earlier visit is not read until the user comes back to the window', async () => {
+  const kept = {
+    data: [4, 5],
+    next: 'd',
+    place: { start: 'c', rowsBefore: 3 },
+    before: [{ rowsBefore: 0 }],
+  };
+  const page = await openPage({
+    app: 'dashboard',
+    path: '/requests',
+    answer: ({ path }) => (path.includes('after=c') ? { data: [4, 6], next: 'e' } : FIRST),
+  });
   const useList = page.parts.useList as UseList;
-  const { result } = page.run(() => useList('/rows', {}, { data: [1, 2, 3], next: 'd' }));
+  const { result } = page.run(() => useList('/rows', {}, kept));
   await settle();
+  expect([page.reads('/rows'), result()?.rows.value]).toEqual([[], [4, 5]]);
   page.comeBack();
-  await settle();
-  expect([page.reads('/rows'), result()?.rows.value]).toEqual([[], [1, 2, 3]]);
+  await until(() => result()?.rows.value?.includes(6) === true);
+  expect(page.reads('/rows')).toHaveLength(1);
   page.close();
 });
 

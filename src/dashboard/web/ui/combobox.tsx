@@ -16,17 +16,17 @@ export function ComboboxField({
   error,
   value,
   options,
-  onTyped,
   onChange,
+  onType,
 }: {
   readonly label: ComponentChildren;
   readonly hint?: ComponentChildren;
   readonly error?: string | undefined;
   readonly value: string;
   readonly options: readonly SelectOption[];
-  /** For callers whose options depend on what is typed. */
-  readonly onTyped?: (text: string) => void;
   readonly onChange: (value: string) => void;
+  /** Called with what is typed, where that decides the options. */
+  readonly onType?: ((text: string) => void) | undefined;
 }) {
   const listId = useId();
   const list = useRef<HTMLDivElement>(null);
@@ -47,7 +47,7 @@ export function ComboboxField({
   const close = (): void => setTyped(undefined);
   const open = (text: string): void => {
     setTyped(text);
-    onTyped?.(text);
+    onType?.(text);
     const current = text === '' ? options.findIndex((option) => option.value === value) : 0;
     setActive(Math.max(0, current < SHOWN_MAX ? current : 0));
   };

@@ -46,7 +46,7 @@ export function Command({
           label={t('A page, a name or an id')}
           value=""
           options={options}
-          onTyped={setTyped}
+          onType={setTyped}
           onChange={(value) => {
             onClose();
             if (value.startsWith('/')) navigate(value);

@@ -1,4 +1,4 @@
-// The fields of a filter bar. Each keeps its value in the page's address by its name.
+// The chips of a filter bar. Each keeps its value in the page's address by its name.
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -19,12 +19,35 @@ export function FilterBar({
   readonly children: ComponentChildren;
 }) {
   return (
-    <div class="filters">
+    <div class="chips">
       {children}
       {clear && (
         <Button kind="quiet" onClick={clear}>
           {t('Clear filters')}
         </Button>
+      )}
+    </div>
+  );
+}
+
+/** A filter: its label until it is set or has the focus, then its value as well. */
+export function Chip({
+  label,
+  clear,
+  children,
+}: {
+  readonly label: string;
+  /** Absent while it is not set. */
+  readonly clear: (() => void) | undefined;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <div class={clear ? 'chip set' : 'chip'}>
+      {children}
+      {clear && (
+        <button type="button" aria-label={t('Remove filter: {label}', { label })} onClick={clear}>
+          ×
+        </button>
       )}
     </div>
   );
@@ -40,14 +63,33 @@ type ChoiceProps = {
 export function SelectFilter({ name, label, options }: ChoiceProps) {
   const [value, choose] = useFilter(name);
   const choices = withOwn(value, options);
-  return <SelectField label={label} value={value} options={choices} onChange={choose} />;
+  return (
+    <Chip label={label} clear={value === '' ? undefined : () => choose('')}>
+      <SelectField label={label} value={value} options={choices} onChange={choose} />
+    </Chip>
+  );
 }
 
 /** A choice from a long list, found by typing. */
-export function ComboboxFilter({ name, label, options }: ChoiceProps) {
+export function ComboboxFilter({
+  name,
+  label,
+  options,
+  onType,
+}: ChoiceProps & Pick<Parameters<typeof ComboboxField>[0], 'onType'>) {
   const [value, choose] = useFilter(name);
   const choices = withOwn(value, options);
-  return <ComboboxField label={label} value={value} options={choices} onChange={choose} />;
+  return (
+    <Chip label={label} clear={value === '' ? undefined : () => choose('')}>
+      <ComboboxField
+        label={label}
+        value={value}
+        options={choices}
+        onChange={choose}
+        onType={onType}
+      />
+    </Chip>
+  );
 }
 
 /** Keeps a value from the address as an option even if the server no longer knows it. */
@@ -64,13 +106,11 @@ export function TypedFilter({
   label,
   placeholder,
   maxLength,
-  wide = false,
 }: {
   readonly name: string;
   readonly label: string;
   readonly placeholder: string;
   readonly maxLength: number;
-  readonly wide?: boolean;
 }) {
   const [value, set] = useFilter(name);
   const [typed, setTyped] = useState(value);
@@ -91,15 +131,16 @@ export function TypedFilter({
     return () => clearTimeout(timer);
   }, [typed]);
   return (
-    <TextField
-      type="search"
-      label={label}
-      placeholder={placeholder}
-      maxLength={maxLength}
-      wide={wide}
-      value={typed}
-      onInput={setTyped}
-    />
+    <Chip label={label} clear={value === '' ? undefined : () => set('')}>
+      <TextField
+        type="search"
+        label={label}
+        placeholder={placeholder}
+        maxLength={maxLength}
+        value={typed}
+        onInput={setTyped}
+      />
+    </Chip>
   );
 }
 
@@ -127,24 +168,26 @@ export function SentField({
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        onSend(text.trim());
-      }}
-    >
-      <TextField
-        type="search"
-        label={label}
-        placeholder={placeholder}
-        value={text}
-        onInput={(next) => {
-          setText(next);
-          if (next === '' && value !== '') onSend('');
+    <Chip label={label} clear={value === '' ? undefined : () => onSend('')}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          onSend(text.trim());
         }}
-        maxLength={256}
-        spellcheck={false}
-      />
-    </form>
+      >
+        <TextField
+          type="search"
+          label={label}
+          placeholder={placeholder}
+          value={text}
+          onInput={(next) => {
+            setText(next);
+            if (next === '' && value !== '') onSend('');
+          }}
+          maxLength={256}
+          spellcheck={false}
+        />
+      </form>
+    </Chip>
   );
 }

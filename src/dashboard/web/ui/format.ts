@@ -170,6 +170,25 @@ export function formatInstant(
   });
 }
 
+/** The time of day in the viewer's zone: `"20:11:33"`. */
+export function formatClock(iso: string): string {
+  return new Date(iso).toLocaleTimeString(locale, {
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+  });
+}
+
+/** The day in the viewer's zone, with its weekday: `"Sat, 21 Nov 2026"`. */
+export function formatDay(iso: string): string {
+  return new Date(iso).toLocaleDateString(locale, {
+    weekday: 'short',
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+  });
+}
+
 /** Days of the week from their codes, such as `mon`: `"Mon, Tue"`. */
 export function weekdays(codes: readonly string[]): string {
   // The first of January 2024 is a Monday.

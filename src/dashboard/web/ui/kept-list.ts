@@ -1,14 +1,14 @@
-// Keeps a list while one of its records is shown: the loaded rows, the filters and the scroll
+// Keeps a list while one of its records is shown: the page of it, the filters and the scroll
 // position are there again on the way back, and the record knows its neighbours.
 
 import { useEffect, useMemo } from 'preact/hooks';
 import type { Query } from './api.ts';
-import { type ListRecord, type ListResource, useList } from './resource.ts';
+import { type ListPage, type ListResource, useList } from './resource.ts';
 
 type KeptList = {
   /** The filters of the page's address, with the question mark. */
   readonly search: string;
-  readonly list: ListRecord<unknown>;
+  readonly page: ListPage<unknown>;
   readonly ids: readonly string[];
   readonly top: number;
 };
@@ -27,7 +27,7 @@ export function useKeptList<Row>(
   idOf: (row: Row) => string,
 ): ListResource<Row> {
   const kept = useMemo(() => takeKept(path), []);
-  const list = useList<Row>(path, query, kept?.list as ListRecord<Row> | undefined);
+  const list = useList<Row>(path, query, kept?.page as ListPage<Row> | undefined);
   const place = useMemo(() => ({ top: kept?.top ?? 0, search: '' }), []);
   useEffect(() => {
     place.search = window.location.search;
@@ -42,12 +42,12 @@ export function useKeptList<Row>(
     return () => {
       clearTimeout(timer);
       window.removeEventListener('scroll', follow);
-      const rows = list.rows.peek();
-      if (rows === undefined || !isWithin(path)) return;
+      const page = list.page.peek();
+      if (page === undefined || !isWithin(path)) return;
       lists.set(path, {
         search: place.search,
-        list: { data: rows, next: list.next() },
-        ids: rows.map(idOf),
+        page,
+        ids: page.data.map(idOf),
         top: place.top,
       });
     };

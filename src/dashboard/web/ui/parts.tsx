@@ -14,21 +14,23 @@ import type { Tone } from './text.tsx';
 
 type Children = { readonly children?: ComponentChildren };
 
-/** The frame of a page's content. `back` links to the list of the record. */
+/** The frame of a page's content. `back` links to the list of the record; `wide` fills the window. */
 export function Page({
   title,
   lead,
   actions,
   back,
+  wide,
   children,
 }: Children & {
   readonly title: ComponentChildren;
   readonly lead?: ComponentChildren;
   readonly actions?: ComponentChildren;
   readonly back?: { readonly href: string; readonly label: string };
+  readonly wide?: boolean;
 }) {
   return (
-    <div class="page">
+    <div class={wide ? 'page wide' : 'page'}>
       <header class="page-head">
         <div>
           {back && (

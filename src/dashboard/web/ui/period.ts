@@ -35,6 +35,13 @@ export function lastDays(days: number): Period {
   return { from: new Date(to - days * DAY_MS).toISOString(), to: new Date(to).toISOString() };
 }
 
+/** An instant as a `datetime-local` field has it, in the viewer's zone: `"2026-11-21T20:11"`. */
+export function toLocalMinute(iso: string): string {
+  const at = new Date(iso);
+  if (Number.isNaN(at.getTime())) return '';
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
 /** The current month and those before it, newest first, as options of a field. */
 export function lastMonths(count: number): { readonly value: string; readonly label: string }[] {
   const now = new Date();

@@ -26,58 +26,105 @@ export type Resource<Data> = {
 
 /**
  * Reads again what is shown, unless it is younger than `ageMs` (default 0). Does nothing during a
- * read, or where a list shows more than its first page: that would lose the place.
+ * read.
  */
 type Refresh = (ageMs?: number) => void;
 
 /** Reads `path` now and when it changes; reads nothing while it is undefined. */
 export function useResource<Data>(path: string | undefined): Resource<Data> {
-  return useReader(path, () => createReader<Data>((answer) => answer));
+  return useReader(path, () =>
+    createReader<Data>(
+      (answer) => answer,
+      () => undefined,
+    ),
+  );
 }
 
 export type ListRecord<Row> = { readonly data: readonly Row[]; readonly next: string | null };
 
+type PagePlace = {
+  /** The cursor; absent: the first page. */
+  readonly start?: string | undefined;
+  /** How many rows the pages before it have. */
+  readonly rowsBefore: number;
+};
+
+/** The page that is shown, its place, and the places of those before it. */
+export type ListPage<Row> = ListRecord<Row> & {
+  readonly place: PagePlace;
+  readonly before: readonly PagePlace[];
+};
+
 export type ListResource<Row> = {
-  /** Undefined until the first page has arrived. */
+  /** Of the page that is shown. Undefined until it has arrived. */
   readonly rows: ReadonlySignal<readonly Row[] | undefined>;
+  readonly page: ReadonlySignal<ListPage<Row> | undefined>;
   readonly loading: Signal<boolean>;
   readonly error: Signal<ApiError | undefined>;
-  /** Whether more rows exist. */
-  readonly hasMore: ReadonlySignal<boolean>;
+  /** Adds rows to the page, where the server ended a long search early. */
   readonly more: () => Promise<void>;
-  /** Where the next page begins; null at the end. */
-  readonly next: () => string | null;
+  /** Replace the page by the one after it, the one before it, and the first one. */
+  readonly toNext: () => Promise<void>;
+  readonly toPrevious: () => Promise<void>;
+  readonly toFirst: () => Promise<void>;
+  /** Reads the page again. */
   readonly reload: () => Promise<void>;
   readonly refresh: Refresh;
 };
 
 /**
- * Reads a list page by page, from the start when `path` or `query` changes. `kept` are the rows of
- * an earlier visit, which are shown instead of being read again.
+ * Reads a list page by page, from the start when `path` or `query` changes. `kept` is the page of an
+ * earlier visit, which is shown instead of being read again.
  */
 export function useList<Row>(
   path: string,
   query: Query = {},
-  kept?: ListRecord<Row>,
+  kept?: ListPage<Row>,
 ): ListResource<Row> {
   return useReader(withQuery(path, query), () => createList<Row>(kept));
 }
 
-function createList<Row>(kept: ListRecord<Row> | undefined) {
-  const reader = createReader<ListRecord<Row>>(
-    (page, before) => ({
-      ...page,
-      data: [...(before?.data ?? []), ...page.data],
-    }),
+const FIRST: PagePlace = { rowsBefore: 0 };
+
+function createList<Row>(kept: ListPage<Row> | undefined) {
+  const reader = createReader<ListPage<Row>, ListRecord<Row>>(
+    (answer, shown) => ({ ...answer, place: shown?.place ?? FIRST, before: shown?.before ?? [] }),
+    ({ place }) => place.start,
     kept,
   );
-  const { data } = reader;
+  const { data, load } = reader;
+  const toFirst = () => load(undefined, (answer) => ({ ...answer, place: FIRST, before: [] }));
   return {
     ...reader,
     rows: computed(() => data.value?.data),
-    hasMore: computed(() => typeof data.value?.next === 'string'),
-    next: () => data.peek()?.next ?? null,
-    more: () => reader.load(data.value?.next ?? undefined),
+    page: data,
+    toFirst,
+    async more(): Promise<void> {
+      const shown = data.peek();
+      if (typeof shown?.next !== 'string') return;
+      await load(shown.next, (answer) => ({
+        ...shown,
+        ...answer,
+        data: [...shown.data, ...answer.data],
+      }));
+    },
+    async toNext(): Promise<void> {
+      const shown = data.peek();
+      if (typeof shown?.next !== 'string') return;
+      const { next, place, before } = shown;
+      const rowsBefore = place.rowsBefore + shown.data.length;
+      await load(next, (answer) => ({
+        ...answer,
+        place: { start: next, rowsBefore },
+        before: [...before, place],
+      }));
+    },
+    async toPrevious(): Promise<void> {
+      const before = data.peek()?.before ?? [];
+      const place = before.at(-1);
+      if (place === undefined) return;
+      await load(place.start, (answer) => ({ ...answer, place, before: before.slice(0, -1) }));
+    },
   };
 }
 
@@ -108,8 +155,14 @@ function onReturn(refresh: () => void): () => void {
   };
 }
 
-/** `join` appends a response to the data `before` it, which is undefined on the first page. */
-function createReader<Data>(join: (answer: Data, before: Data | undefined) => Data, kept?: Data) {
+type Join<Data, Answer> = (answer: Answer, shown: Data | undefined) => Data;
+
+/** `replace` makes data of an answer that replaces it; `startOf` is the cursor to read it again by. */
+function createReader<Data, Answer = Data>(
+  replace: Join<Data, Answer>,
+  startOf: (data: Data) => string | undefined,
+  kept?: Data,
+) {
   const data = signal<Data | undefined>(kept);
   const loading = signal(true);
   const error = signal<ApiError | undefined>(undefined);
@@ -118,15 +171,13 @@ function createReader<Data>(join: (answer: Data, before: Data | undefined) => Da
   let timer: ReturnType<typeof setTimeout> | undefined;
   let startedAt = 0;
   let readAt = 0;
-  /** More than one page is shown, as kept rows may be. */
-  let isLong = kept !== undefined;
 
   function stop(): void {
     clearTimeout(timer);
     running?.abort();
   }
 
-  async function load(after?: string): Promise<void> {
+  async function load(after?: string, join = replace): Promise<void> {
     stop();
     if (path === undefined) {
       loading.value = false;
@@ -137,18 +188,24 @@ function createReader<Data>(join: (answer: Data, before: Data | undefined) => Da
     loading.value = true;
     startedAt = Date.now();
     try {
-      const answer = await get<Data>(withQuery(path, { after }), { signal: own.signal });
+      const answer = await get<Answer>(withQuery(path, { after }), { signal: own.signal });
       if (own.signal.aborted) return;
-      data.value = join(answer, after === undefined ? undefined : data.value);
+      data.value = join(answer, data.value);
       error.value = undefined;
-      isLong = after !== undefined;
       readAt = Date.now();
     } catch (thrown) {
       if (own.signal.aborted) return;
       error.value = asApiError(thrown);
-      if (error.value.code === 'unreachable') timer = setTimeout(load, UNREACHED_RETRY_MS, after);
+      if (error.value.code === 'unreachable') {
+        timer = setTimeout(load, UNREACHED_RETRY_MS, after, join);
+      }
     }
     loading.value = false;
+  }
+
+  function reload(): Promise<void> {
+    const shown = data.peek();
+    return load(shown === undefined ? undefined : startOf(shown));
   }
 
   return {
@@ -156,10 +213,10 @@ function createReader<Data>(join: (answer: Data, before: Data | undefined) => Da
     loading,
     error,
     load,
-    reload: () => load(),
+    reload,
     refresh(ageMs = 0): void {
       const isReading = loading.value && Date.now() - startedAt < HUNG_MS;
-      if (!isLong && !isReading && Date.now() - readAt >= ageMs) void load();
+      if (!isReading && Date.now() - readAt >= ageMs) void reload();
     },
     open(next: string | undefined): void {
       if (path === undefined && kept !== undefined) {

@@ -4,7 +4,13 @@ import type { ComponentChildren } from 'preact';
 import { t } from '../text/t.ts';
 import { SelectField } from './field.tsx';
 import { Link } from './link.tsx';
-import { type Column, cardPlaces, type Sorter, type TableProps } from './table-column.ts';
+import {
+  type Column,
+  cardPlaces,
+  groupRows,
+  type Sorter,
+  type TableProps,
+} from './table-column.ts';
 
 export function Cards<Row>({
   caption,
@@ -12,6 +18,8 @@ export function Cards<Row>({
   rows,
   rowKey,
   href,
+  group,
+  note,
 }: TableProps<Row> & { readonly rows: readonly Row[] }) {
   const places = cardPlaces(columns);
   const at = (place: string) => columns.filter((_, index) => places[index] === place);
@@ -20,10 +28,20 @@ export function Cards<Row>({
       label !== '' && (places[index] === 'detail' || places[index] === 'labelled'),
   );
   const buttons = columns.filter(({ label }) => label === '');
-  return (
-    // biome-ignore lint/a11y/noRedundantRoles: Safari drops the role of lists without bullets.
-    <ul class="cards plain" role="list" aria-label={caption}>
-      {rows.map((row) => (
+  return groupRows(rows, group).map(({ label, rows: members }) => [
+    label && (
+      <p class="divider" key={label}>
+        {label}
+      </p>
+    ),
+    <ul
+      key={`${label} rows`}
+      class="cards plain"
+      // biome-ignore lint/a11y/noRedundantRoles: Safari drops the role of lists without bullets.
+      role="list"
+      aria-label={[caption, label].filter(Boolean).join(', ')}
+    >
+      {members.map((row) => (
         <li key={rowKey(row)} class={href ? 'linked' : undefined}>
           <div class="line">
             <div class="title">
@@ -50,6 +68,7 @@ export function Cards<Row>({
             </div>
             <div class="state">{cells(at('state'), row)}</div>
           </div>
+          {note && <div class="note">{note(row)}</div>}
           {buttons.map((column, index) => (
             <div class="buttons" key={index}>
               {column.show(row)}
@@ -57,8 +76,8 @@ export function Cards<Row>({
           ))}
         </li>
       ))}
-    </ul>
-  );
+    </ul>,
+  ]);
 }
 
 function cells<Row>(columns: readonly Column<Row>[], row: Row): ComponentChildren {

@@ -21,6 +21,8 @@ export type Column<Row> = {
   readonly show: (row: Row) => ComponentChildren;
   /** Aligns numbers to the end and pins the last ones, so that they are visible at every width. */
   readonly end?: boolean;
+  /** `whole` text is never cut, and a `name` only beyond some characters. */
+  readonly fit?: 'whole' | 'name';
   /** Long text that may wrap. Other text is cut with an ellipsis and has the whole text as title. */
   readonly wrap?: boolean;
   /** The sort key, sorted in the browser: only if all rows are loaded. */
@@ -40,9 +42,32 @@ export type TableProps<Row> = {
   readonly rowKey: (row: Row) => string;
   /** The target of a row; the title of its card and its first column become its link. */
   readonly href?: (row: Row) => string;
+  /** What a plain click on a row does instead of following `href`. Cards follow it. */
+  readonly onOpen?: (row: Row) => void;
+  /** The group of a row, such as its day: a line names it above its first row. */
+  readonly group?: (row: Row) => string;
+  /** What a row has to say in a line below it, if anything. */
+  readonly note?: (row: Row) => ComponentChildren;
+  /** The key of the row that is open beside the table. */
+  readonly current?: string | undefined;
   /** Lets the user choose columns and density, stored in the browser under this name. */
   readonly name?: string;
 };
+
+/** The rows that follow each other in one group. Without `group`, all are in one without a label. */
+export function groupRows<Row>(
+  rows: readonly Row[],
+  group: (row: Row) => string = () => '',
+): readonly { readonly label: string; readonly rows: readonly Row[] }[] {
+  const groups: { readonly label: string; readonly rows: Row[] }[] = [];
+  for (const row of rows) {
+    const label = group(row);
+    const last = groups.at(-1);
+    if (last?.label === label) last.rows.push(row);
+    else groups.push({ label, rows: [row] });
+  }
+  return groups;
+}
 
 /** The order of a table and how to change it. `undefined` is the order of the server. */
 export type Sorter<Row> = {

@@ -1,24 +1,23 @@
-// Tables: records with sortable columns, links, an empty state, and paging. On phones they are cards.
+// Tables: records with sortable columns, links, an empty state, and pages. On phones they are cards.
 
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { t } from '../text/t.ts';
 import { Button } from './button.tsx';
-import { Link } from './link.tsx';
+import { formatCount } from './format.ts';
 import { Empty, ErrorAlert, Skeleton } from './parts.tsx';
 import type { ListResource } from './resource.ts';
-import { nextSorting, type Sorting } from './sorting.ts';
+import type { Sorting } from './sorting.ts';
 import { CardSort, Cards } from './table-cards.tsx';
 import {
-  type Column,
   type ListSort,
   orderColumns,
   type Sorter,
   sortRows,
   type TableProps,
 } from './table-column.ts';
-import { type Pins, usePins } from './table-pins.ts';
+import { Grid, type GridProps } from './table-grid.tsx';
 import { useTableView } from './table-view.tsx';
 
 export type { Column } from './table-column.ts';
@@ -43,12 +42,7 @@ export function Table<Row>({
   return <Frame {...table} rows={sortRows(rows, table.columns, sorting)} sorter={sorter} />;
 }
 
-type FrameProps<Row> = TableProps<Row> & {
-  readonly rows: readonly Row[];
-  readonly sorter: Sorter<Row>;
-};
-
-function Frame<Row>({ columns, name, sorter, ...table }: FrameProps<Row>) {
+function Frame<Row>({ columns, name, sorter, ...table }: GridProps<Row>) {
   const { shown, density, controls } = useTableView(name, orderColumns(columns));
   const style = `table-frame ${density}${controls ? ' has-view' : ''}`;
   if (isNarrow.value) {
@@ -70,121 +64,8 @@ function Frame<Row>({ columns, name, sorter, ...table }: FrameProps<Row>) {
   );
 }
 
-function Grid<Row>({ caption, columns, rows, rowKey, href, sorter }: FrameProps<Row>) {
-  const texts = columns.findLastIndex(({ end, label }) => !end && label !== '') + 1;
-  const { box, pins } = usePins(columns.length - texts);
-  const scrolls = pins.wide
-    ? { role: 'group' as const, tabIndex: 0, 'aria-label': caption, class: 'table-scroll wide' }
-    : { class: 'table-scroll' };
-  return (
-    // Focusable where it scrolls, so that keys can scroll it.
-    <div ref={box} {...scrolls} onPointerMove={tellCut}>
-      <table>
-        <caption class="sr-only">{caption}</caption>
-        <thead>
-          <tr>
-            {columns.map((column, index) => (
-              <Head
-                key={column.label}
-                column={column}
-                sorter={sorter}
-                style={cellStyle(columns, index, pins)}
-              />
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={rowKey(row)} class={href ? 'linked' : undefined}>
-              {columns.map((column, index) => (
-                <td key={column.label} class={cellStyle(columns, index, pins)}>
-                  {href && index === 0 ? (
-                    <Link class="row-link" href={href(row)}>
-                      {cell(column, row)}
-                    </Link>
-                  ) : (
-                    cell(column, row)
-                  )}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-/** Text is cut at the width of its column. */
-function cell<Row>(column: Column<Row>, row: Row): ComponentChildren {
-  const content = column.show(row);
-  return column.end || column.wrap ? content : <div class="cut">{content}</div>;
-}
-
-function cellStyle<Row>(columns: readonly Column<Row>[], index: number, pins: Pins): string {
-  const column = columns[index];
-  const fromEnd = columns.length - 1 - index;
-  const kind = column?.end ? 'end' : column?.wrap ? 'wrap' : 'text';
-  return fromEnd < pins.count ? `${kind} pin pin-${fromEnd}` : kind;
-}
-
 /**
- * Gives the link of a row the title of the cell below the pointer, because the link covers the row.
- * A cell that is cut has its whole text as title.
- */
-function tellCut(event: PointerEvent): void {
-  const below = document.elementsFromPoint(event.clientX, event.clientY);
-  const td = below.find((element) => element instanceof HTMLTableCellElement);
-  if (td === undefined) return;
-  const link = td.closest('tr')?.querySelector<HTMLElement>('.row-link');
-  const holder = link ?? td;
-  const named = below.find((element) => element !== holder && element.hasAttribute('title'));
-  const cut = [...td.querySelectorAll('.cut, .cut div')].filter(
-    (element) => element.querySelector('div') === null,
-  );
-  const isCut = cut.some(({ scrollHeight, clientHeight }) => scrollHeight > clientHeight + 1);
-  const title = td.contains(named ?? null)
-    ? (named?.getAttribute('title') ?? '')
-    : isCut
-      ? cut.map(({ textContent }) => textContent).join(' ')
-      : '';
-  if (holder.title !== title) holder.title = title;
-}
-
-function Head<Row>({
-  column,
-  sorter,
-  style,
-}: {
-  readonly column: Column<Row>;
-  readonly sorter: Sorter<Row>;
-  readonly style: string;
-}) {
-  const { sorting, keyOf, sort } = sorter;
-  const by = keyOf(column);
-  if (by === undefined) {
-    return (
-      <th scope="col" class={style}>
-        {column.label || <span class="sr-only">{t('Actions')}</span>}
-      </th>
-    );
-  }
-  const isSorted = sorting?.by === by;
-  return (
-    <th
-      scope="col"
-      class={style}
-      aria-sort={!isSorted ? 'none' : sorting.descending ? 'descending' : 'ascending'}
-    >
-      <button type="button" onClick={() => sort(nextSorting(by, column.end === true, sorter))}>
-        {column.label}
-      </button>
-    </th>
-  );
-}
-
-/**
- * A `useList` list as a table with loading, error and empty states and "Show more". With `sort` of
+ * A `useList` list as a table with loading, error and empty states and pages. With `sort` of
  * `useSort`, the server sorts by the columns that have a `sort` field.
  */
 export function ListTable<Row>({
@@ -198,6 +79,7 @@ export function ListTable<Row>({
   /** Shown when there are no rows: an `Empty` that says what to do. */
   readonly empty: ComponentChildren;
 }) {
+  const top = useRef<HTMLDivElement>(null);
   const last = useRef<{ readonly sort: unknown; readonly rows: readonly Row[] } | undefined>(
     undefined,
   );
@@ -209,7 +91,6 @@ export function ListTable<Row>({
   const isSorting = loaded === undefined && last.current?.sort !== sort?.query;
   const rows = isSorting ? last.current?.rows : loaded;
   const error = list.error.value;
-  const loading = list.loading.value;
   if (rows === undefined) {
     return (
       <div class="table-pad">
@@ -219,6 +100,7 @@ export function ListTable<Row>({
   }
   return (
     <>
+      <div ref={top} class="list-top" />
       {rows.length === 0 ? (
         empty
       ) : sort ? (
@@ -231,15 +113,51 @@ export function ListTable<Row>({
           <ErrorAlert error={error} retry={list.reload} />
         </div>
       )}
-      {list.hasMore.value && (
-        <div class="table-foot">
-          <span class="soft">{t('{rows} shown', { rows: rows.length })}</span>
-          <Button size="small" busy={loading} onClick={() => void list.more()}>
-            {t('Show more')}
-          </Button>
-        </div>
-      )}
+      <Pager list={list} top={top} />
     </>
+  );
+}
+
+/** The place of the page in the list, and the way to others. Absent where there is one page. */
+function Pager<Row>({
+  list,
+  top,
+}: {
+  readonly list: ListResource<Row>;
+  /** Where a page begins. */
+  readonly top: { readonly current: HTMLElement | null };
+}) {
+  const page = list.page.value;
+  if (page === undefined || (page.next === null && page.before.length === 0)) return null;
+  const { rowsBefore } = page.place;
+  const isFirst = page.before.length === 0;
+  const loading = list.loading.value;
+  const go = (move: () => Promise<void>) => async () => {
+    await move();
+    top.current?.scrollIntoView();
+  };
+  return (
+    <div class="table-foot">
+      <span class="soft" aria-live="polite">
+        {t('{first}–{last}', {
+          first: formatCount(rowsBefore + 1),
+          last: formatCount(rowsBefore + page.data.length),
+        })}
+      </span>
+      <div class="row">
+        {page.before.length > 1 && (
+          <Button size="small" disabled={loading} onClick={go(list.toFirst)}>
+            {t('First page')}
+          </Button>
+        )}
+        <Button size="small" disabled={loading || isFirst} onClick={go(list.toPrevious)}>
+          {t('Previous')}
+        </Button>
+        <Button size="small" busy={loading} disabled={page.next === null} onClick={go(list.toNext)}>
+          {t('Next')}
+        </Button>
+      </div>
+    </div>
   );
 }
 

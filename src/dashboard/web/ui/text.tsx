@@ -3,7 +3,7 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { t } from '../text/t.ts';
-import { formatInstant, formatRelative } from './format.ts';
+import { formatClock, formatInstant, formatRelative } from './format.ts';
 import { labelOf } from './labels.ts';
 
 /** Updates all relative times of a page at once. */
@@ -14,7 +14,7 @@ setInterval(() => {
 
 /**
  * An instant in the viewer's time zone. Use `relative` for recent instants; the exact time is then
- * the title.
+ * the title. `clock` is the time of day, where the day is above it.
  */
 export function Time({
   at,
@@ -23,7 +23,7 @@ export function Time({
 }: {
   readonly at: string | null;
   readonly relative?: boolean | undefined;
-  readonly detail?: 'day' | 'minute' | 'second' | undefined;
+  readonly detail?: 'day' | 'minute' | 'second' | 'clock' | undefined;
 }) {
   if (at === null) return <Nothing />;
   const exact = formatInstant(at, 'zone');
@@ -31,7 +31,9 @@ export function Time({
     <time dateTime={at} title={exact} class="nowrap">
       {relative
         ? formatRelative(Date.parse(at), Math.max(now.value, Date.now()))
-        : formatInstant(at, detail)}
+        : detail === 'clock'
+          ? formatClock(at)
+          : formatInstant(at, detail)}
     </time>
   );
 }

@@ -5,7 +5,7 @@ import type {
   RequestHistoryRecord,
 } from '../../../records/customer-request.ts';
 import { ChargeTable, chargeTotal } from '../../shared/requests/charge-table.tsx';
-import { RequestPage } from '../../shared/requests/detail.tsx';
+import { RequestPage, type RequestViewProps } from '../../shared/requests/detail.tsx';
 import { DebitedStat, holdItems, modelItems, outcomeItems } from '../../shared/requests/facts.tsx';
 import { KeyLink } from '../../shared/requests/links.tsx';
 import { ProblemAlert } from '../../shared/requests/problem-view.tsx';
@@ -16,17 +16,17 @@ import { Amount } from '../../ui/amount.tsx';
 import { Button, CopyButton } from '../../ui/button.tsx';
 import { formatCount, formatMilliseconds } from '../../ui/format.ts';
 import { Link } from '../../ui/link.tsx';
-import type { PageProps } from '../../ui/page.ts';
 import { Alert, Card, Facts, Stat, Stats } from '../../ui/parts.tsx';
 import { Nothing, Time } from '../../ui/text.tsx';
 import { chargeWords, countWords, endingWords } from './labels.ts';
 import { ReceiptCard } from './receipt.tsx';
 
-export function View({ params }: PageProps) {
+export function View({ params, panel }: RequestViewProps) {
   const id = params['id'] ?? '';
   return (
     <RequestPage<RequestHistoryRecord, RefusedRequestRecord>
       id={id}
+      panel={panel}
       lead={
         <span class="row">
           <code>{id}</code>

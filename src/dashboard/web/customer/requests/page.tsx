@@ -9,11 +9,13 @@ import type {
 } from '../../../records/customer-request.ts';
 import { ownRequestColumns } from '../../shared/requests/columns.tsx';
 import {
+  BeforeFilter,
   LinkedModels,
   OutcomeFilters,
   TimeFilter,
   useRequestFilters,
 } from '../../shared/requests/filters.tsx';
+import { PAGE_ROWS, RequestLog } from '../../shared/requests/log.tsx';
 import { t } from '../../text/t.ts';
 import { apiUrl, withQuery } from '../../ui/api.ts';
 import { LinkButton } from '../../ui/button.tsx';
@@ -21,13 +23,15 @@ import { Chart } from '../../ui/chart.tsx';
 import { ComboboxFilter, FilterBar, SelectFilter, SentFilter } from '../../ui/filter-fields.tsx';
 import { formatCount } from '../../ui/format.ts';
 import { useKeptList } from '../../ui/kept-list.ts';
-import { Card, Empty, Page } from '../../ui/parts.tsx';
+import { Card, Empty, Page, Skeleton } from '../../ui/parts.tsx';
 import { lastDays } from '../../ui/period.ts';
 import { useResource } from '../../ui/resource.ts';
-import { ListTable, NoMatch } from '../../ui/table.tsx';
+import { NoMatch } from '../../ui/table.tsx';
 import { useRequestChoices } from './choices.ts';
 
-/** Below this many results, a search loads the next page automatically. */
+const idOf = ({ id }: RequestRecord) => id;
+
+/** Below this many results, a search loads more rows automatically. */
 const ROWS_FOUND_AT_LEAST = 10;
 
 export function View() {
@@ -35,17 +39,18 @@ export function View() {
   const { models, keys } = useRequestChoices();
   // A search by id ignores the other filters.
   const { id, ...exported } = query['id'] === undefined ? query : { id: query['id'] };
-  const list = useKeptList<RequestRecord>('/requests', { id, ...exported }, (row) => row.id);
+  const list = useKeptList<RequestRecord>('/requests', { id, ...exported, limit: PAGE_ROWS }, idOf);
 
   // The server ends a long search early, so an empty page may be followed by one with results.
   const found = list.rows.value?.length;
-  const goesOn = list.hasMore.value && !list.loading.value && !list.error.value;
+  const goesOn = list.page.value?.next != null && !list.loading.value && !list.error.value;
   useEffect(() => {
     if (goesOn && found !== undefined && found < ROWS_FOUND_AT_LEAST) void list.more();
   }, [goesOn, found]);
 
   return (
     <Page
+      wide
       title={t('Requests')}
       lead={t(
         'All requests with their cost. Refused requests cost nothing and are listed for seven days.',
@@ -59,6 +64,7 @@ export function View() {
       <FilterBar clear={clear}>
         <SentFilter name="id" label={t('Request id')} placeholder={t('req_…')} />
         <TimeFilter />
+        <BeforeFilter />
         <SelectFilter name="model" label={t('Model')} options={models} />
         <LinkedModels />
         <ComboboxFilter name="key" label={t('Key')} options={keys} />
@@ -66,18 +72,17 @@ export function View() {
         <SentFilter name="end_user" label={t('End user')} placeholder={t('Exactly as sent')} />
       </FilterBar>
       {!isOfKind && <RequestChart query={exported} />}
-      <Card flush>
+      <RequestLog
+        name="requests"
+        caption={t('Requests')}
+        list={list}
+        idOf={idOf}
+        columns={ownRequestColumns(keys)}
+        empty={clear ? <NoMatch clear={clear} /> : <None />}
+        load={() => import('./detail.tsx')}
+      >
         {id === undefined && found !== undefined && found > 0 && <Total query={exported} />}
-        <ListTable
-          caption={t('Requests')}
-          name="requests"
-          list={list}
-          rowKey={(request) => request.id}
-          href={(request) => `/requests/${request.id}`}
-          columns={ownRequestColumns(keys)}
-          empty={clear ? <NoMatch clear={clear} /> : <None />}
-        />
-      </Card>
+      </RequestLog>
     </Page>
   );
 }
@@ -122,7 +127,13 @@ function RequestChart({ query }: { readonly query: Readonly<Record<string, strin
   }, [from, to]);
   const { data } = useResource<RequestChartRecord>(path);
   const chart = data.value;
-  if (chart === undefined) return null;
+  if (chart === undefined) {
+    return (
+      <Card>
+        <Skeleton lines={8} />
+      </Card>
+    );
+  }
   const { buckets, step, completed, cancelled, failed, refused } = chart;
   const sum = [completed, cancelled, failed, refused].flat().reduce((a, b) => a + b, 0);
   if (sum === 0) return null;

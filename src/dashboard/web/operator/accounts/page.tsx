@@ -20,7 +20,7 @@ import {
   type SelectOption,
   TextField,
 } from '../../ui/field.tsx';
-import { SelectFilter, TypedFilter } from '../../ui/filter-fields.tsx';
+import { FilterBar, SelectFilter, TypedFilter } from '../../ui/filter-fields.tsx';
 import { useClearFilters, useFilter } from '../../ui/filters.ts';
 import { formatCount } from '../../ui/format.ts';
 import { may } from '../../ui/permission.ts';
@@ -98,13 +98,12 @@ export function View() {
         </ShownOnceDialog>
       )}
     >
-      <div class="filters">
+      <FilterBar clear={isFiltered ? clear : undefined}>
         <TypedFilter
           name="text"
           label={t('Search')}
           placeholder={t('Part of the address, or an id')}
           maxLength={254}
-          wide
         />
         <SelectFilter name="plan" label={t('Plan')} options={plans} />
         <SelectFilter name="standing" label={t('Status')} options={STANDINGS} />
@@ -114,7 +113,7 @@ export function View() {
             {t('Export as CSV')}
           </LinkButton>
         )}
-      </div>
+      </FilterBar>
     </Collection>
   );
 }

@@ -7,7 +7,7 @@ import { AuditTable } from '../../shared/audit/table.tsx';
 import { keyActions, type ShownKey, ShownKeyDialog } from '../../shared/keys/actions.tsx';
 import { KEY_COLUMNS } from '../../shared/keys/columns.tsx';
 import { CreateKeyDialog } from '../../shared/keys/create.tsx';
-import { loggedRequestColumns } from '../../shared/requests/columns.tsx';
+import { loggedRequestColumns, REQUEST_LINES } from '../../shared/requests/columns.tsx';
 import { t } from '../../text/t.ts';
 import { Collection } from '../../ui/collection.tsx';
 import { ledgerColumns } from '../../ui/common-columns.tsx';
@@ -84,6 +84,7 @@ function Requests({ id }: { readonly id: string }) {
       rowKey={({ request_id }) => request_id}
       href={({ request_id }) => `/requests/${request_id}`}
       columns={loggedRequestColumns('account')}
+      {...REQUEST_LINES}
       empty={
         <Empty title={t('No requests yet')}>
           {t('Requests of the account appear here, refused ones for seven days.')}

@@ -3,6 +3,7 @@
 
 import { useRef, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
+import type { ListedAccountRecord } from '../../../records/operator-account.ts';
 import type {
   LoggedRequestRecord,
   NewestRequestRecord,
@@ -10,34 +11,47 @@ import type {
 import type { UpstreamsRecord } from '../../../records/operator-server.ts';
 import { loggedRequestColumns } from '../../shared/requests/columns.tsx';
 import {
+  BeforeFilter,
   LinkedModels,
   OutcomeFilters,
   TimeFilter,
   useRequestFilters,
 } from '../../shared/requests/filters.tsx';
+import { PAGE_ROWS, RequestLog } from '../../shared/requests/log.tsx';
 import { t } from '../../text/t.ts';
+import { withQuery } from '../../ui/api.ts';
 import { Button } from '../../ui/button.tsx';
-import { FilterBar, SelectFilter, SentField, TypedFilter } from '../../ui/filter-fields.tsx';
+import {
+  ComboboxFilter,
+  FilterBar,
+  SelectFilter,
+  SentField,
+  TypedFilter,
+} from '../../ui/filter-fields.tsx';
+import { useFilter } from '../../ui/filters.ts';
 import { useKeptList } from '../../ui/kept-list.ts';
 import { useLive } from '../../ui/live.ts';
-import { Card, Empty, Page } from '../../ui/parts.tsx';
-import { useResource } from '../../ui/resource.ts';
-import { ListTable, NoMatch } from '../../ui/table.tsx';
+import { Empty, Page } from '../../ui/parts.tsx';
+import { type ListRecord, useResource } from '../../ui/resource.ts';
+import { NoMatch } from '../../ui/table.tsx';
 import { Badge } from '../../ui/text.tsx';
 
 /** Newer requests are shown at once only where the list is at its top. */
 const TOP_PX = 200;
-const FIRST_ROWS = 50;
+
+const idOf = ({ request_id }: LoggedRequestRecord) => request_id;
+
+const COLUMNS = loggedRequestColumns('all');
 
 export function View() {
   const { query, clear } = useRequestFilters('all');
-  const list = useKeptList<LoggedRequestRecord>('/requests', query, (row) => row.request_id);
+  const list = useKeptList<LoggedRequestRecord>('/requests', { ...query, limit: PAGE_ROWS }, idOf);
   const [isPaused, setPaused] = useState(false);
   const [hasNew, setNew] = useState(false);
   const seen = useRef<string | undefined>(undefined);
   const showNew = () => {
     setNew(false);
-    void list.reload();
+    void list.toFirst();
   };
   const state = useLive(isPaused ? undefined : '/requests/feed', {
     message(newest: NewestRequestRecord) {
@@ -48,13 +62,14 @@ export function View() {
         return;
       }
       seen.current = mark;
-      const isAtTop = window.scrollY < TOP_PX && (list.rows.peek()?.length ?? 0) <= FIRST_ROWS;
+      const isAtTop = window.scrollY < TOP_PX && list.page.peek()?.before.length === 0;
       if (isAtTop) void list.reload();
       else setNew(true);
     },
   });
   return (
     <Page
+      wide
       title={t('Requests')}
       lead={t('Requests of all accounts, newest first. Refused ones are kept for seven days.')}
       actions={
@@ -72,25 +87,23 @@ export function View() {
           <Button onClick={showNew}>{t('Show new requests')}</Button>
         </div>
       )}
-      <Card flush>
-        <ListTable
-          caption={t('Requests')}
-          name="operator-requests"
-          list={list}
-          rowKey={({ request_id }) => request_id}
-          href={({ request_id }) => `/requests/${request_id}`}
-          columns={loggedRequestColumns('all')}
-          empty={
-            clear ? (
-              <NoMatch clear={clear} />
-            ) : (
-              <Empty title={t('No requests yet')}>
-                {t('Requests of customers appear here as they end.')}
-              </Empty>
-            )
-          }
-        />
-      </Card>
+      <RequestLog
+        name="operator-requests"
+        caption={t('Requests')}
+        list={list}
+        idOf={idOf}
+        columns={COLUMNS}
+        empty={
+          clear ? (
+            <NoMatch clear={clear} />
+          ) : (
+            <Empty title={t('No requests yet')}>
+              {t('Requests of customers appear here as they end.')}
+            </Empty>
+          )
+        }
+        load={() => import('./request.tsx')}
+      />
     </Page>
   );
 }
@@ -109,6 +122,7 @@ function LogFilters({ clear }: { readonly clear: (() => void) | undefined }) {
         onSend={(id) => id !== '' && navigate(`/requests/${encodeURIComponent(id)}`)}
       />
       <TimeFilter />
+      <BeforeFilter />
       <OutcomeFilters />
       <TypedFilter
         name="model"
@@ -122,13 +136,30 @@ function LogFilters({ clear }: { readonly clear: (() => void) | undefined }) {
         label={t('Upstream')}
         options={upstreams.map(({ id }) => ({ value: id, label: id }))}
       />
-      <TypedFilter
-        name="account"
-        label={t('Account')}
-        placeholder={t('acct_… or none')}
-        maxLength={ID_LENGTH}
-      />
+      <AccountFilter />
       <TypedFilter name="key" label={t('Key')} placeholder={t('key_…')} maxLength={ID_LENGTH} />
     </FilterBar>
+  );
+}
+
+const SUGGESTIONS = '20';
+
+/** An account by its address, or the requests without one. */
+function AccountFilter() {
+  const [account] = useFilter('account');
+  const [typed, setTyped] = useState(account);
+  const path = withQuery('/accounts', { text: typed, limit: SUGGESTIONS });
+  const found = useResource<ListRecord<ListedAccountRecord>>(typed === '' ? undefined : path);
+  const accounts = found.data.value?.data ?? [];
+  return (
+    <ComboboxFilter
+      name="account"
+      label={t('Account')}
+      options={[
+        { value: 'none', label: t('No account') },
+        ...accounts.map(({ id, email }) => ({ value: id === account ? id : email, label: email })),
+      ]}
+      onType={setTyped}
+    />
   );
 }

@@ -6,7 +6,7 @@ import type {
   OperatorRequestRecord,
 } from '../../../records/operator-request.ts';
 import { ChargeTable, chargeTotal } from '../../shared/requests/charge-table.tsx';
-import { RequestPage } from '../../shared/requests/detail.tsx';
+import { RequestPage, type RequestViewProps } from '../../shared/requests/detail.tsx';
 import { DebitedStat, holdItems, modelItems, outcomeItems } from '../../shared/requests/facts.tsx';
 import { AccountLink, KeyLink } from '../../shared/requests/links.tsx';
 import { ProblemAlert } from '../../shared/requests/problem-view.tsx';
@@ -15,15 +15,15 @@ import { t } from '../../text/t.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { formatCount, tokenCount } from '../../ui/format.ts';
 import { labelOf } from '../../ui/labels.ts';
-import type { PageProps } from '../../ui/page.ts';
 import { Alert, Card, Empty, Facts, Stat, Stats } from '../../ui/parts.tsx';
 import { Nothing, StateBadge, Time } from '../../ui/text.tsx';
 import { Attempts } from './attempts.tsx';
 
-export function View({ params }: PageProps) {
+export function View({ params, panel }: RequestViewProps) {
   return (
     <RequestPage<OperatorRequestRecord, OperatorRefusalRecord>
       id={params['id'] ?? ''}
+      panel={panel}
       history={(history) => <RequestView history={history} />}
       refused={(refused) => <RefusedView audience="all" refused={refused} />}
     />

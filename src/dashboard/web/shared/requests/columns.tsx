@@ -4,28 +4,34 @@ import type { LogEntryRecord, RequestRecord } from '../../../records/customer-re
 import type { LoggedRequestRecord } from '../../../records/operator-request.ts';
 import { t } from '../../text/t.ts';
 import { Amount } from '../../ui/amount.tsx';
-import { stateColumn } from '../../ui/common-columns.tsx';
 import type { SelectOption } from '../../ui/field.tsx';
-import { formatCount, formatMilliseconds } from '../../ui/format.ts';
+import { formatCount, formatDay, formatMilliseconds } from '../../ui/format.ts';
 import { Link } from '../../ui/link.tsx';
 import type { Column } from '../../ui/table-column.ts';
 import { Nothing, Time } from '../../ui/text.tsx';
 import type { Audience } from '../audience.ts';
-import { ProblemCell, StatusCell } from './problem-view.tsx';
+import { OutcomeCell, ProblemNote } from './problem-view.tsx';
 
 type Entry = LogEntryRecord & { readonly outcome: string };
 
 const STARTED: Column<Entry> = {
-  label: t('Started'),
-  show: ({ started_at }) => <Time at={started_at} detail="second" />,
+  label: t('Time'),
+  fit: 'whole',
+  show: ({ started_at }) => <Time at={started_at} detail="clock" />,
 };
 
-const OUTCOME: Column<Entry> = stateColumn(t('Outcome'), 'outcome');
+const OUTCOME: Column<Entry> = {
+  label: t('Outcome'),
+  fit: 'whole',
+  card: 'state',
+  show: (row) => <OutcomeCell {...row} />,
+};
 
 /** The model that served, and the requested one if it is another. */
 function modelColumn<Row extends Entry>(requestedOf: (row: Row) => string | null): Column<Row> {
   return {
     label: t('Model'),
+    fit: 'name',
     show(row) {
       const requested = requestedOf(row);
       const served = row.model_served;
@@ -41,16 +47,13 @@ function modelColumn<Row extends Entry>(requestedOf: (row: Row) => string | null
   };
 }
 
-const STATUS: Column<Entry> = {
-  label: t('Status'),
-  show: (row) => <StatusCell {...row} />,
-};
+type Noted = LogEntryRecord & { readonly cause?: string | null };
 
-/** With the cause if the rows have one. */
-const PROBLEM: Column<Entry & { readonly cause?: string | null }> = {
-  label: t('Problem'),
-  wrap: true,
-  show: ({ problem, cause }) => <ProblemCell problem={problem} cause={cause ?? null} />,
+/** The days of a log, and what went wrong below a request. */
+export const REQUEST_LINES = {
+  group: ({ started_at }: LogEntryRecord) => formatDay(started_at),
+  note: ({ problem, cause }: Noted) =>
+    problem && <ProblemNote problem={problem} cause={cause ?? null} />,
 };
 
 /** What a request used. A refused one used nothing, so it has no numbers. */
@@ -82,8 +85,6 @@ export function ownRequestColumns(keys: readonly SelectOption[]): readonly Colum
     STARTED,
     OUTCOME,
     { ...modelColumn<RequestRecord>(({ model }) => model), card: 'title' },
-    STATUS,
-    PROBLEM,
     {
       label: t('Key'),
       show: ({ key_id }) =>
@@ -92,8 +93,7 @@ export function ownRequestColumns(keys: readonly SelectOption[]): readonly Colum
     {
       label: t('End user'),
       card: 'hidden',
-      show: ({ end_user }) =>
-        end_user ? <span class="nowrap">{end_user}</span> : <Nothing>{t('None')}</Nothing>,
+      show: ({ end_user }) => end_user || <Nothing />,
     },
     ...usedColumns(t('Spent')),
   ];
@@ -107,11 +107,10 @@ export function loggedRequestColumns(of: Audience): readonly Column<LoggedReques
     OUTCOME,
     modelColumn<LoggedRequestRecord>(({ model_requested }) => model_requested),
     { label: t('Upstream'), show: ({ upstream }) => upstream ?? <Nothing /> },
-    STATUS,
-    PROBLEM,
     {
       label: t('Key'),
       card: 'hidden',
+      optional: true,
       show: ({ key_id, key_name }) =>
         key_id === null ? <Nothing /> : <span title={key_id}>{key_name ?? key_id}</span>,
     },

@@ -2,10 +2,10 @@
 
 import { useMemo } from 'preact/hooks';
 import { t } from '../../text/t.ts';
-import { SelectField, type SelectOption } from '../../ui/field.tsx';
-import { ComboboxFilter, SelectFilter } from '../../ui/filter-fields.tsx';
+import { SelectField, type SelectOption, TextField } from '../../ui/field.tsx';
+import { Chip, ComboboxFilter, SelectFilter } from '../../ui/filter-fields.tsx';
 import { useClearFilters, useFilter, useFilters } from '../../ui/filters.ts';
-import { formatFilter, lastDays } from '../../ui/period.ts';
+import { formatFilter, lastDays, toLocalMinute } from '../../ui/period.ts';
 import type { Audience } from '../audience.ts';
 import { ERROR_CODES } from './problems.ts';
 
@@ -49,14 +49,17 @@ const TIMES: Names = ['days', 'from', 'to'];
 export function useRequestFilters(audience: Audience) {
   const [search] = useFilters();
   const clear = useClearFilters();
-  const filters = useMemo(() => {
-    const isSet = (name: string) => (search.get(name) ?? '') !== '';
-    const kinds = [...KINDS, ...OWN_KINDS[audience]].filter(isSet);
-    const kind = Object.fromEntries(kinds.map((name) => [name, search.get(name) ?? '']));
-    const query: Readonly<Record<string, string>> = { ...kind, ...timeQuery(search) };
-    return { query, isOfKind: kinds.length > 0, isFiltered: [...kinds, ...TIMES].some(isSet) };
-  }, [search]);
-  return { ...filters, clear: filters.isFiltered ? clear : undefined };
+  const names = [...KINDS, ...OWN_KINDS[audience], ...TIMES];
+  const set = Object.fromEntries(
+    names.map((name) => [name, search.get(name) ?? '']).filter(([, value]) => value !== ''),
+  );
+  // One query while the filters are the same, also when something else of the address changes.
+  const query = useMemo((): Readonly<Record<string, string>> => {
+    const { days, from, to, ...kind } = set;
+    return { ...kind, ...timeQuery(search) };
+  }, [JSON.stringify(set)]);
+  const isOfKind = Object.keys(set).some((name) => !TIMES.includes(name));
+  return { query, isOfKind, clear: Object.keys(set).length > 0 ? clear : undefined };
 }
 
 /** How a request ended: its outcome, the status of its answer, and the code of its error. */
@@ -111,14 +114,36 @@ function timeQuery(search: URLSearchParams) {
 /** The last days, or the instants of a link from a chart. */
 export function TimeFilter() {
   const [search, set] = useFilters();
-  const { days, from, to, hasSpan } = timesOf(search);
-  const span = hasSpan ? [{ value: 'own', label: formatFilter({ from, to }) }] : [];
+  const { days, from, to } = timesOf(search);
+  const span = from === '' ? [] : [{ value: 'own', label: formatFilter({ from, to }) }];
+  const value = from === '' ? days : 'own';
+  const choose = (next: string) => next !== 'own' && set({ days: next, from: '', to: '' });
   return (
-    <SelectField
-      label={t('Time')}
-      value={hasSpan ? 'own' : days}
-      options={[...DAYS, ...span]}
-      onChange={(next) => next !== 'own' && set({ days: next, from: '', to: '' })}
-    />
+    <Chip label={t('Time')} clear={value === '' ? undefined : () => choose('')}>
+      <SelectField label={t('Time')} value={value} options={[...DAYS, ...span]} onChange={choose} />
+    </Chip>
+  );
+}
+
+/** Where the list begins: the newest request before this instant. */
+export function BeforeFilter() {
+  const [search, set] = useFilters();
+  const { from, to } = timesOf(search);
+  const isSet = from === '' && to !== '';
+  const choose = (local: string) => {
+    // While the year is being typed, the field has the year 2, 20 or 202.
+    if (local !== '' && !local.startsWith('20')) return;
+    const at = new Date(local);
+    set({ days: '', from: '', to: Number.isNaN(at.getTime()) ? '' : at.toISOString() });
+  };
+  return (
+    <Chip label={t('Before')} clear={isSet ? () => choose('') : undefined}>
+      <TextField
+        label={t('Before')}
+        type="datetime-local"
+        value={isSet ? toLocalMinute(to) : ''}
+        onInput={choose}
+      />
+    </Chip>
   );
 }

@@ -6,42 +6,42 @@ import { t } from '../../text/t.ts';
 import { formatCount } from '../../ui/format.ts';
 import { labelOf } from '../../ui/labels.ts';
 import { Alert } from '../../ui/parts.tsx';
-import { Nothing } from '../../ui/text.tsx';
+import { StateBadge } from '../../ui/text.tsx';
 import { problemAdvice } from './problems.ts';
 
-/** For a cell: the status, and how many equal requests had it. */
-export function StatusCell({
+const OK = 200;
+
+/** For a cell: how it ended, with the status unless it is 200, and how many equal requests did. */
+export function OutcomeCell({
+  outcome,
   status,
   count,
 }: {
+  readonly outcome: string;
   readonly status: number | null;
   readonly count: number;
 }) {
   return (
     <span class="nowrap">
-      {status ?? <Nothing />}
+      <StateBadge state={outcome} /> {status !== null && status !== OK && <span>{status}</span>}
       {count > 1 && <span class="soft"> ×{formatCount(count)}</span>}
     </span>
   );
 }
 
-/** For a cell: the error code and the message, then what to do, or what the operator knows. */
-export function ProblemCell({
+/** In one line: the error code and the message, then what to do, or what the operator knows. */
+export function ProblemNote({
   problem,
   cause,
 }: {
-  readonly problem: ProblemRecord | null;
+  readonly problem: ProblemRecord;
   readonly cause?: string | null;
 }) {
-  if (problem === null) return <Nothing />;
   const { code, message } = problem;
   const advice = cause == null ? problemAdvice(problem) : labelOf(cause.split(':')[0] ?? cause);
   return (
-    <div class="problem" title={`${message} ${advice}`}>
-      <div>
-        {code !== null && <code class="soft">{code}</code>} {message}
-      </div>
-      <div class="soft small">{advice}</div>
+    <div title={`${message} ${advice}`}>
+      {code !== null && <code>{code}</code>} {message} <span class="soft">{advice}</span>
     </div>
   );
 }
