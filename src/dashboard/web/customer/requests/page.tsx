@@ -94,7 +94,7 @@ function Total({ query }: { readonly query: Readonly<Record<string, string>> }) 
   return (
     <p class="table-total soft small" aria-live="polite">
       {total === undefined
-        ? ' '
+        ? ''
         : total.is_more
           ? t('{count}+ requests', { count: formatCount(total.count) })
           : t('{count, plural, one {{shown} request} other {{shown} requests}}', {
