@@ -12,11 +12,21 @@ export type PageRow = {
   readonly signedOut?: boolean;
 };
 
-/** Read at run time: pages are written for browsers and are no part of this program. */
+/** A row of a route table. */
+const ROW = /\[\s*'(\/[^']*)',\s*t\(\s*(['"])(.*?)\2\s*\)/g;
+
+/** Read as text: pages are written for browsers, and this program has neither window nor document. */
 export async function readPages(realm: Realm): Promise<readonly PageRow[]> {
-  const file = resolve(import.meta.dir, `../../src/dashboard/web/${realm}/pages.tsx`);
-  const { PAGES } = (await import(file)) as { readonly PAGES: readonly PageRow[] };
-  return PAGES;
+  const web = resolve(import.meta.dir, '../../src/dashboard/web');
+  const own = await Bun.file(`${web}/${realm}/pages.tsx`).text();
+  const signIn = await Bun.file(`${web}/ui/auth/pages.ts`).text();
+  const [inside = '', ...outside] = own.split('signedOutPages([');
+  const rowsOf = (text: string) =>
+    [...text.matchAll(ROW)].map(([, path = '', , title = '']) => ({ path, title }));
+  return [
+    ...rowsOf(inside),
+    ...rowsOf([...outside, signIn].join('\n')).map((row) => ({ ...row, signedOut: true })),
+  ];
 }
 
 /** Waits until the page has what it asked for. A live feed never ends, so silence is no sign. */

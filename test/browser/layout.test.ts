@@ -29,7 +29,7 @@ type Shift = { readonly value: number; readonly moved: readonly string[] };
 
 /** Smaller than 24 by 24 pixels (WCAG 2.2, 2.5.8). Links within a sentence are exempt. */
 const SMALL_TARGETS = `[...document.querySelectorAll('.main :is(a[href], button, input, select, summary)')]
-  .filter((target) => !target.closest('p') && getComputedStyle(target).visibility !== 'hidden')
+  .filter((target) => !target.closest('p, .sr-only') && getComputedStyle(target).visibility !== 'hidden')
   .map((target) => (target.matches('.row-link') ? target.closest('.linked') : target))
   .map((target) => [target, target.getBoundingClientRect()])
   .filter(([, { width, height }]) => width > 1 && height > 1 && (width < 23.5 || height < 23.5))

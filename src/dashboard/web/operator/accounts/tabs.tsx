@@ -2,18 +2,17 @@
 
 import type { BoundKeyRecord } from '../../../records/key.ts';
 import type { AccountDetailRecord, MovementRecord } from '../../../records/operator-account.ts';
-import type { LoggedRequestRecord } from '../../../records/operator-request.ts';
 import { AuditTable } from '../../shared/audit/table.tsx';
 import { keyActions, type ShownKey, ShownKeyDialog } from '../../shared/keys/actions.tsx';
 import { KEY_COLUMNS } from '../../shared/keys/columns.tsx';
 import { CreateKeyDialog } from '../../shared/keys/create.tsx';
-import { loggedRequestColumns, REQUEST_LINES } from '../../shared/requests/columns.tsx';
 import { t } from '../../text/t.ts';
 import { Collection } from '../../ui/collection.tsx';
 import { ledgerColumns } from '../../ui/common-columns.tsx';
 import { useFilter } from '../../ui/filters.ts';
 import { labelOf } from '../../ui/labels.ts';
-import { Card, Empty } from '../../ui/parts.tsx';
+import { useLazy } from '../../ui/lazy.ts';
+import { Card, Empty, Skeleton } from '../../ui/parts.tsx';
 import { useList } from '../../ui/resource.ts';
 import { ListTable } from '../../ui/table.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
@@ -75,23 +74,8 @@ function Movements({ id }: { readonly id: string }) {
 }
 
 function Requests({ id }: { readonly id: string }) {
-  const list = useList<LoggedRequestRecord>(`/accounts/${id}/requests`);
-  return (
-    <ListTable
-      caption={t('Requests')}
-      name="account-requests"
-      list={list}
-      rowKey={({ request_id }) => request_id}
-      href={({ request_id }) => `/requests/${request_id}`}
-      columns={loggedRequestColumns('account')}
-      {...REQUEST_LINES}
-      empty={
-        <Empty title={t('No requests yet')}>
-          {t('Requests of the account appear here, refused ones for seven days.')}
-        </Empty>
-      }
-    />
-  );
+  const View = useLazy(true, () => import('./requests.tsx'));
+  return View === undefined ? <Skeleton lines={6} /> : <View id={id} />;
 }
 
 function Keys({ account: { id, email }, onKeysChange }: Props) {

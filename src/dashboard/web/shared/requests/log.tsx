@@ -1,11 +1,11 @@
 // The log of requests: a line each, days between them, and the request that is open beside them.
 
 import type { ComponentChildren, ComponentType } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import type { LogEntryRecord } from '../../../records/customer-request.ts';
 import { withQuery } from '../../ui/api.ts';
 import { useFilters } from '../../ui/filters.ts';
+import { useLazy } from '../../ui/lazy.ts';
 import { Card } from '../../ui/parts.tsx';
 import type { ListResource } from '../../ui/resource.ts';
 import { ListTable } from '../../ui/table.tsx';
@@ -42,7 +42,7 @@ export function RequestLog<Row extends LogEntryRecord>({
   const open = search.get('open') ?? '';
   const besideOf = (id: string | undefined) =>
     withQuery('/requests', { ...Object.fromEntries(search), open: id });
-  const View = useView(open !== '', load);
+  const View = useLazy(open !== '', load);
   return (
     <>
       <Card flush>
@@ -72,17 +72,4 @@ export function RequestLog<Row extends LogEntryRecord>({
       )}
     </>
   );
-}
-
-/** Loaded when it is first wanted. A failure means that the server was updated, so the page is, too. */
-function useView(isWanted: boolean, load: Parameters<typeof RequestLog>[0]['load']) {
-  const [View, setView] = useState<ComponentType<RequestViewProps> | undefined>(undefined);
-  useEffect(() => {
-    if (!isWanted || View !== undefined) return;
-    load().then(
-      (loaded) => setView(() => loaded.View),
-      () => window.location.reload(),
-    );
-  }, [isWanted]);
-  return View;
 }
