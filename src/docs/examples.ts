@@ -16,8 +16,8 @@ const LABELS: Readonly<Record<string, string>> = {
 
 /** Blocks that follow each other without a text between them. */
 export function exampleOf(blocks: readonly CodeBlock[]): string {
-  const answers = blocks.filter(isAnswer);
-  const given = blocks.filter((block) => !isAnswer(block));
+  const answers = blocks.filter(({ info }) => isAnswer(info));
+  const given = blocks.filter(({ info }) => !isAnswer(info));
   const calls = given.length === 1 ? given.flatMap(inEveryLanguage) : given;
   const isCall = calls.length > 1 && calls.every(({ info }) => LABELS[info] !== undefined);
   const key = calls.some(({ text }) => text.includes('API_KEY')) ? KEY_MARK : '';
@@ -27,7 +27,7 @@ ${head === '' ? '' : `<div class="row apart">${head}</div>\n`}${calls.map((block
 }
 
 /** `json answer CASE FORMAT`: an answer as the recorded case has it. */
-const isAnswer = ({ info }: CodeBlock): boolean => / answer\b/.test(info);
+export const isAnswer = (info: string): boolean => / answer\b/.test(info);
 
 /** The request of a call by curl, if it generates text. */
 export function requestOf(text: string) {

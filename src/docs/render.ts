@@ -3,7 +3,7 @@
 
 import { join } from 'node:path';
 import { Marked, type Token, type Tokens } from 'marked';
-import { exampleOf } from './examples.ts';
+import { exampleOf, isAnswer } from './examples.ts';
 import { featuresIn } from './models.ts';
 import {
   type DocPage,
@@ -56,13 +56,22 @@ function renderPage(part: DocPart, topic: string, markdown: string): DocPage {
     title: title === undefined ? topic : plainText(title),
     summary: summary === undefined ? '' : plainText(summary),
     markdown,
-    features: featuresIn(tokens.map((token) => (token.type === 'code' ? token.raw : '')).join('')),
+    features: featuresIn(
+      tokens
+        .filter(isGiven)
+        .map(({ raw }) => raw)
+        .join(''),
+    ),
     html: marked
       .parser(withExamples(tokens))
       .replace('</p>\n', (end) => `${end}${contentsOf(tokens)}`),
     sections: sectionsOf(tokens, names),
   };
 }
+
+/** Code that a reader sends or writes, and no answer. */
+const isGiven = ({ type, ...token }: Token): boolean =>
+  type === 'code' && !isAnswer(String((token as Tokens.Code).lang));
 
 /** With the code blocks that follow each other as one token, which renders as an example. */
 function withExamples(tokens: readonly Token[]): Token[] {
