@@ -45,8 +45,8 @@ function namedWarnings({ upstream, credentials, models }: UpstreamState): Senten
       parameter === undefined
         ? []
         : say(
-            'upstream {upstream} refuses {parameter} for {model}, which its profile or the catalog sets',
-            { upstream, model, parameter },
+            'upstream {upstream} refuses {parameter} for {model}, which its profile or the catalog sets{said}',
+            { upstream, model, parameter, said: '' },
             about,
           ),
     ),
@@ -67,20 +67,17 @@ function outOfService(
       );
 }
 
-/** Without names. */
+/** Without names. The console never shows these, so they have no translation. */
 function countedWarnings(states: readonly UpstreamState[]): Sentence[] {
   const places = states.flatMap(({ models }) => models.map(placeState));
-  const { credentialsDisabled } = upstreamCounts(states);
-  const failing = places.filter((state) => state === 'failing').length;
-  const out = places.filter((state) => state === 'disabled').length;
-  const times = (count: number, sentence: Sentence) => (count === 0 ? [] : sentence);
+  const times = (count: number, what: string) =>
+    count === 0 ? [] : { text: `${count} × ${what}`, values: {} };
+  const placesIn = (state: ReturnType<typeof placeState>) =>
+    places.filter((each) => each === state).length;
   return [
-    times(
-      credentialsDisabled,
-      say('{count} × upstream credential refused', { count: String(credentialsDisabled) }),
-    ),
-    times(failing, say('{count} × model failing at an upstream', { count: String(failing) })),
-    times(out, say('{count} × model out of service at an upstream', { count: String(out) })),
+    times(upstreamCounts(states).credentialsDisabled, 'upstream credential refused'),
+    times(placesIn('failing'), 'model failing at an upstream'),
+    times(placesIn('disabled'), 'model out of service at an upstream'),
   ].flat();
 }
 

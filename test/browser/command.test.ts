@@ -8,7 +8,7 @@ import { expectClean, expectPath, expectText, openRig, openSignedIn, type Rig } 
 
 async function goTo(page: Page, typed: string, option: string | RegExp): Promise<void> {
   await page.keyboard.press('Control+K');
-  await page.getByRole('combobox').last().fill(typed);
+  await page.locator('dialog [role=combobox]').fill(typed);
   await page.getByRole('option', { name: option }).first().click();
 }
 
@@ -30,7 +30,7 @@ describeInBrowser('the command key', (browser) => {
     await goTo(page, 'ok', /Model$/);
     await expectPath(page, '/dashboard/models/ok');
     await page.keyboard.press('Control+K');
-    await page.getByRole('combobox').last().fill('sk-secret');
+    await page.locator('dialog [role=combobox]').fill('sk-secret');
     expect(await page.locator('dialog [role=option]').allTextContents()).toEqual([]);
     expect(await visitor.accessibilityFindings()).toEqual([]);
     await page.keyboard.press('Escape');

@@ -27,7 +27,7 @@ import {
 import { t } from '../text/t.ts';
 import { recoveryPage, SIGN_IN_PAGES } from '../ui/auth/pages.ts';
 import { type PageEntry, pagesOf, signedOutPages } from '../ui/page.ts';
-import { OpenCount } from './open-problems.tsx';
+import { OpenCount } from './open-count.tsx';
 
 const entryForm = () => import('./catalog/form.tsx');
 

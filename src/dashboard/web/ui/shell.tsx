@@ -11,7 +11,7 @@ import { language, t } from '../text/t.ts';
 import { ActionButton } from './action-button.tsx';
 import { MoneyUnitSwitch } from './amount.tsx';
 import { Button } from './button.tsx';
-import { Command } from './command.tsx';
+import type { Command } from './command.tsx';
 import { StepUpDialog } from './dialog.tsx';
 import { Icon } from './icon.tsx';
 import { Link } from './link.tsx';
@@ -34,8 +34,10 @@ export function Shell({ pages, children }: ShellProps) {
   const [open, setOpen] = useState(false);
   const [location] = useLocation();
   useEffect(() => setOpen(false), [location]);
-  const [isAsking, setIsAsking] = useState(false);
-  useEffect(() => onCommandKey(() => setIsAsking(true)), []);
+  const [Asked, setAsked] = useState<typeof Command | undefined>(undefined);
+  const ask = () =>
+    import('./command.tsx').then(({ Command }) => setAsked(() => Command)).catch(() => {});
+  useEffect(() => onCommandKey(ask), []);
   return (
     <>
       <a class="skip" href="#content">
@@ -50,7 +52,7 @@ export function Shell({ pages, children }: ShellProps) {
         </header>
         <aside class={`side${open ? ' open' : ''}`} id="side" aria-label={t('Menu')}>
           <Brand />
-          <Button onClick={() => setIsAsking(true)} aria-keyshortcuts="Control+K Meta+K">
+          <Button onClick={() => void ask()} aria-keyshortcuts="Control+K Meta+K">
             {t('Go to')} <kbd>{COMMAND_KEY}</kbd>
           </Button>
           <Navigation pages={pages} location={location} />
@@ -60,7 +62,7 @@ export function Shell({ pages, children }: ShellProps) {
           {children}
         </main>
       </div>
-      {isAsking && <Command pages={pages} onClose={() => setIsAsking(false)} />}
+      {Asked && <Asked pages={pages} onClose={() => setAsked(undefined)} />}
       <StepUpDialog />
       <Toasts />
     </>
@@ -70,7 +72,7 @@ export function Shell({ pages, children }: ShellProps) {
 const COMMAND_KEY = /Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘ K' : 'Ctrl K';
 
 /** Returns a function that ends it. Does nothing while another dialog is open. */
-function onCommandKey(act: () => void): () => void {
+function onCommandKey(act: () => unknown): () => void {
   const look = (event: KeyboardEvent) => {
     if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return;
     if (document.querySelector('dialog[open]') !== null) return;

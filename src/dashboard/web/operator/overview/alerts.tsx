@@ -18,8 +18,9 @@ import { type Column, ListTable, Table } from '../../ui/table.tsx';
 import { Segments } from '../../ui/tabs.tsx';
 import { Time } from '../../ui/text.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { OpenProblems, openNow, SaidLink } from '../open-problems.tsx';
+import { openNow } from '../open-count.tsx';
 import { useRefresh } from '../refresh.ts';
+import { OpenProblems, SaidLink } from './problems.tsx';
 
 const none = (isWell: boolean) => (
   <Empty title={t('No open alerts')}>{isWell && t('Everything is running as it should.')}</Empty>

@@ -14,8 +14,9 @@ import { useLatest } from '../../ui/live.ts';
 import { Alert, Card, Facts, Loaded, Page, Stat, Stats } from '../../ui/parts.tsx';
 import { useResource } from '../../ui/resource.ts';
 import { Badge, StateBadge, Time } from '../../ui/text.tsx';
-import { OpenProblems, useOpen } from '../open-problems.tsx';
+import { useOpen } from '../open-count.tsx';
 import { AlertsCard } from './alerts.tsx';
+import { OpenProblems } from './problems.tsx';
 
 export function View() {
   const overview = useResource<OperatorOverviewRecord>('/overview');
