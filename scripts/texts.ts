@@ -3,11 +3,14 @@
 
 import { join } from 'node:path';
 import { TRANSLATIONS } from '../src/dashboard/texts/compile.ts';
-import { extractMessages, TEXT_FOLDERS } from '../src/dashboard/texts/extract.ts';
+import { extractMessages, SENTENCE_FOLDERS, TEXT_FOLDERS } from '../src/dashboard/texts/extract.ts';
 
-const folder = join(import.meta.dir, '../src/dashboard');
+const sources = join(import.meta.dir, '../src');
+const folder = join(sources, 'dashboard');
 const { messages, untranslated } = await extractMessages(folder, TEXT_FOLDERS);
-const used = [...new Set(messages.map(({ text }) => text))].sort();
+const sentences = await extractMessages(sources, SENTENCE_FOLDERS);
+const all = [...messages, ...sentences.messages];
+const used = [...new Set(all.map(({ text }) => text))].sort();
 
 for (const [language, translations] of Object.entries(TRANSLATIONS)) {
   if (process.argv[2] !== undefined && process.argv[2] !== language) continue;

@@ -1,9 +1,9 @@
 // What is wrong now, as one list: on the overview and on the page of alerts.
 
-import { Link } from 'wouter-preact';
 import type { OpenRecord, Sentence } from '../../../records/operator-server.ts';
 import { said } from '../../text/said.ts';
 import { t } from '../../text/t.ts';
+import { Link } from '../../ui/link.tsx';
 import { Alert } from '../../ui/parts.tsx';
 
 export function OpenProblems({ record }: { readonly record: OpenRecord | undefined }) {
