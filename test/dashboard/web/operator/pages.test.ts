@@ -39,7 +39,7 @@ describe('a typed filter', () => {
     await until(() => page.text().includes('No requests yet'));
     const input = page.field('Model');
     page.type(input, 'swift');
-    await until(() => page.reads('/requests').includes('/requests?model=swift'));
+    await until(() => page.reads('/requests').includes('/requests?model=swift&limit=100'));
     await until(() => page.text().includes('No matches'));
     expect(page.field('Model') === input).toBe(true);
     page.close();
