@@ -10,7 +10,7 @@ const root = resolve(import.meta.dir, '..');
 const CHECKS = [
   { name: 'format and lint', command: ['biome', 'check', '.'] },
   { name: 'types', command: ['tsc', '--noEmit'] },
-  { name: 'types of the pages', command: ['tsc', '--noEmit', '-p', 'src/dashboard/web'] },
+  { name: 'types of the pages', command: ['tsc', '--noEmit', '-p', 'src/web'] },
   { name: 'unused code and packages', command: ['knip'] },
 ] as const;
 

@@ -6,11 +6,9 @@ import { TRANSLATIONS } from '../src/dashboard/texts/compile.ts';
 import { extractMessages, SENTENCE_FOLDERS, TEXT_FOLDERS } from '../src/dashboard/texts/extract.ts';
 
 const sources = join(import.meta.dir, '../src');
-const folder = join(sources, 'dashboard');
-const { messages, untranslated } = await extractMessages(folder, TEXT_FOLDERS);
-const sentences = await extractMessages(sources, SENTENCE_FOLDERS);
-const all = [...messages, ...sentences.messages];
-const used = [...new Set(all.map(({ text }) => text))].sort();
+const folders = [...TEXT_FOLDERS, ...SENTENCE_FOLDERS];
+const { messages, untranslated } = await extractMessages(sources, folders);
+const used = [...new Set(messages.map(({ text }) => text))].sort();
 
 for (const [language, translations] of Object.entries(TRANSLATIONS)) {
   if (process.argv[2] !== undefined && process.argv[2] !== language) continue;
@@ -18,7 +16,7 @@ for (const [language, translations] of Object.entries(TRANSLATIONS)) {
     const translation = translations[text];
     return translation === undefined ? [] : [[text, translation] as const];
   });
-  const path = join(folder, 'texts', `${language}.json`);
+  const path = join(sources, 'dashboard/texts', `${language}.json`);
   await Bun.write(path, `${JSON.stringify(Object.fromEntries(kept), null, 2)}\n`);
   const missing = used.filter((text) => translations[text] === undefined);
   const shown = Object.fromEntries(missing.map((text) => [text, '']));

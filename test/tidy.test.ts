@@ -33,7 +33,7 @@ const everything = [
 /**
  * What pages show as code for other people's programs: it is text, and no rule of ours is about it.
  */
-const SHOWN_CODE = /^src\/dashboard\/web\/customer\/(keys\/snippets|playground\/code)\.ts$/;
+const SHOWN_CODE = /^src\/web\/customer\/(keys\/snippets|playground\/code)\.ts$/;
 
 type Layer = {
   /** Folders of src/ that this one may import from, its own aside. */
@@ -112,6 +112,11 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     folders: [...DOMAINS, 'store', 'core', 'async'],
     packages: [...PLATFORM, 'drizzle-orm', ...TYPEBOX],
   },
+  // What the server shares with the pages: types of records and texts.
+  web: {
+    folders: ['dashboard', 'core'],
+    packages: ['preact', '@preact/signals', 'lucide', 'uqr', 'wouter-preact'],
+  },
   dashboard: {
     folders: [
       'operations',
@@ -127,10 +132,6 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     ],
     packages: [...PLATFORM, 'elysia', '@elysiajs/stream', ...TYPEBOX],
     packagesIn: [
-      {
-        path: /^src\/dashboard\/web\//,
-        packages: ['preact', '@preact/signals', 'lucide', 'uqr', 'wouter-preact'],
-      },
       // The build compiles messages; the formatter of compiled ones is part of the pages.
       { path: /^src\/dashboard\/texts\/translate\.ts$/, packages: ['icu-minify/format'] },
       { path: /^src\/dashboard\/texts\/compile\.ts$/, packages: ['icu-minify'] },
@@ -138,7 +139,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     ],
   },
   docs: {
-    folders: ['core', 'dashboard'],
+    folders: ['core', 'web'],
     packages: PLATFORM,
     packagesIn: [{ path: /^src\/docs\/render\.ts$/, packages: ['marked'] }],
   },
@@ -204,7 +205,7 @@ describe('imports', () => {
         )
         .map(({ file, specifier }) => `${file.path} imports ${specifier}`);
     expect(foreign(imports)).toEqual([]);
-    const page = sample('src/dashboard/web/a.ts', "import { b } from '../edge/page.ts';");
+    const page = sample('src/web/a.ts', "import { b } from '../dashboard/edge/page.ts';");
     expect(foreign(importsOf(page))).toHaveLength(1);
     const values = /^import (?!type\b)[^;]*?from '[./]*\/records\//m;
     expect("import { a } from '../../records/key.ts';").toMatch(values);
@@ -288,7 +289,7 @@ const BANS: readonly Ban[] = [
     pattern: /\bsetInterval\(/,
     example: 'setInterval(look, 1_000)',
     // A stream's heartbeat is on the path of each request, and a plain timer costs it less.
-    except: /^src\/(async\/every|generate\/pump|dashboard\/web\/.*)\.tsx?$/,
+    except: /^src\/(async\/every|generate\/pump|web\/.*)\.tsx?$/,
   },
   {
     name: 'an object names its members: no literal is spread into it',
@@ -313,7 +314,7 @@ const BANS: readonly Ban[] = [
     name: 'pages use nothing that browsers lack',
     pattern: /\bBun\.|\bprocess\.(env|argv|cwd|exit|std)|\bBuffer\b|\bfrom '(node|bun):/,
     example: "import { join } from 'node:path';",
-    within: /^src\/dashboard\/web\//,
+    within: /^src\/web\//,
   },
   {
     name: 'a thread that serves opens no connection that waits for a lock of SQLite',
@@ -347,7 +348,7 @@ describe('source', () => {
     expect(declaredTwice(sources)).toEqual([]);
     const a = sample('src/core/a.ts', 'export type Answer = string;');
     const b = sample('src/wire/b.ts', 'export type Answer = number;');
-    const page = sample('src/dashboard/web/c.ts', 'export type Answer = boolean;');
+    const page = sample('src/web/c.ts', 'export type Answer = boolean;');
     expect(declaredTwice([a, b, page])).toEqual(['Answer: src/core/a.ts, src/wire/b.ts']);
   });
 
@@ -461,7 +462,7 @@ function readableText(path: string, text: string): string {
 }
 
 function isWeb(path: string): boolean {
-  return path.startsWith('src/dashboard/web/');
+  return path.startsWith('src/web/');
 }
 
 type DeclaredType = { readonly name: string; readonly path: string; readonly exported: boolean };

@@ -17,9 +17,9 @@ const ROW = /\[\s*'(\/[^']*)',\s*t\(\s*(['"])(.*?)\2\s*\)/g;
 
 /** Read as text: pages are written for browsers, and this program has neither window nor document. */
 export async function readPages(realm: Realm): Promise<readonly PageRow[]> {
-  const web = resolve(import.meta.dir, '../../src/dashboard/web');
+  const web = resolve(import.meta.dir, '../../src/web');
   const own = await Bun.file(`${web}/${realm}/pages.tsx`).text();
-  const signIn = await Bun.file(`${web}/ui/auth/pages.ts`).text();
+  const signIn = await Bun.file(`${web}/auth/pages.ts`).text();
   const [inside = '', ...outside] = own.split('signedOutPages([');
   const rowsOf = (text: string) =>
     [...text.matchAll(ROW)].map(([, path = '', , title = '']) => ({ path, title }));

@@ -30,6 +30,8 @@ export type BuiltWeb = {
   readonly inputs: readonly string[];
 };
 
+const SOURCES = join(import.meta.dir, '..');
+
 /**
  * One style sheet, one script for the frame, and one per page that is loaded when it is opened.
  * `quality` is the brotli quality: the highest takes most of the build time.
@@ -38,7 +40,7 @@ export async function buildWeb(
   app: WebApp,
   quality: number = constants.BROTLI_MAX_QUALITY,
 ): Promise<BuiltWeb> {
-  const folder = join(import.meta.dir, 'web');
+  const folder = join(SOURCES, 'web');
   const base = `${WEB_PREFIXES[app]}/assets/`;
   const result = await Bun.build({
     entrypoints: [join(folder, app, 'main.tsx')],
@@ -67,7 +69,7 @@ export async function buildWeb(
   const icon = `mark-${Bun.hash(mark).toString(36)}.svg`;
   files[icon] = compress(mark, quality);
   const texts = await textsOf(['web/ui', 'web/shared', `web/${app}`]);
-  const sentences = app === 'operator' ? await sentencesOfServer() : [];
+  const sentences = app === 'operator' ? await textsOf(SENTENCE_FOLDERS) : [];
   const pages = perLanguage((language) => {
     // The server sends them in English.
     const all = language === 'en' ? texts : [...texts, ...sentences];
@@ -84,17 +86,12 @@ export async function buildWeb(
 
 /** The catalogues of the pages that the server writes itself. */
 export async function buildCatalogues(): Promise<Readonly<Record<Language, Catalogue>>> {
-  const texts = await textsOf(['public']);
+  const texts = await textsOf(['dashboard/public']);
   return perLanguage((language) => compileCatalogue(language, texts));
 }
 
 async function textsOf(folders: readonly string[]): Promise<readonly string[]> {
-  return (await extractMessages(import.meta.dir, folders)).messages.map(({ text }) => text);
-}
-
-async function sentencesOfServer(): Promise<readonly string[]> {
-  const root = join(import.meta.dir, '..');
-  return (await extractMessages(root, SENTENCE_FOLDERS)).messages.map(({ text }) => text);
+  return (await extractMessages(SOURCES, folders)).messages.map(({ text }) => text);
 }
 
 function perLanguage<Value>(

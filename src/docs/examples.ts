@@ -1,7 +1,7 @@
 // Renders the code blocks of a page: a call in every language with a switch between them, and below it
 // the answers that it gives. Only render.ts imports it, because it writes calls as the playground does.
 
-import { codeFor } from '../dashboard/web/customer/playground/code.ts';
+import { codeFor } from '../web/customer/playground/code.ts';
 import { KEY_MARK } from './frame.ts';
 import { EXAMPLE_URL } from './page.ts';
 

@@ -28,8 +28,8 @@ export async function renderDocs(): Promise<Docs> {
   return {
     pages: pages.flat(),
     style: await built('style.css'),
-    script: await built('../dashboard/web/shared/docs-page.ts'),
-    icon: await Bun.file(join(import.meta.dir, '../dashboard/web/ui/mark.svg')).text(),
+    script: await built('../web/shared/docs-page.ts'),
+    icon: await Bun.file(join(import.meta.dir, '../web/ui/mark.svg')).text(),
   };
 }
 

@@ -5,8 +5,8 @@ import { VARIABLES } from '../../src/config/settings.ts';
 import { REFUSAL_ORDER } from '../../src/core/admit.ts';
 import { ERRORS, type ErrorCode, GatewayError } from '../../src/core/error.ts';
 import { BUILT_IN_PLANS, type Plan } from '../../src/core/plan.ts';
-import { snippetGroups } from '../../src/dashboard/web/customer/keys/snippets.ts';
 import { allowedMethods } from '../../src/http/routes.ts';
+import { snippetGroups } from '../../src/web/customer/keys/snippets.ts';
 import { BODY_BYTES_MAX, MESSAGES_MAX, STOP_MAX, TOOLS_MAX } from '../../src/wire/limits.ts';
 import { blocks, customerPage, operatorPage, read, section, tableRows } from './documents.ts';
 

@@ -5,10 +5,7 @@ import { join } from 'node:path';
 import { compileCatalogue } from '../../src/dashboard/texts/compile.ts';
 import { extractMessages, TEXT_FOLDERS } from '../../src/dashboard/texts/extract.ts';
 
-const { messages } = await extractMessages(
-  join(import.meta.dir, '../../src/dashboard'),
-  TEXT_FOLDERS,
-);
+const { messages } = await extractMessages(join(import.meta.dir, '../../src'), TEXT_FOLDERS);
 globalThis.TEXTS = compileCatalogue(
   'en',
   messages.map(({ text }) => text),

@@ -27,10 +27,10 @@ const FUNCTIONS = new Set(['t', 'rich', 'say']);
 /** Files without markup need no reading where they have none. */
 const CALL = /\b(?:t|rich|say)\(/;
 
-/** The folders with texts, below `src/dashboard`; one that does not exist has none. */
-export const TEXT_FOLDERS = ['web', 'public'] as const;
+/** The folders with texts, below `src`; one that does not exist has none. */
+export const TEXT_FOLDERS = ['web', 'dashboard/public'] as const;
 
-/** The same of sentences for the console, below `src`. */
+/** The same of sentences for the console. */
 export const SENTENCE_FOLDERS = ['core', 'server', 'cluster', 'dashboard/operator'] as const;
 
 /** Attributes whose value people read. */

@@ -1,8 +1,0 @@
-// The capabilities of a model as short labels.
-
-import type { ModelRecord } from '../../../records/model.ts';
-import { featureWords } from './search.ts';
-
-export function Features({ features }: Pick<ModelRecord, 'features'>) {
-  return <span class="soft small">{featureWords(features).join(', ')}</span>;
-}

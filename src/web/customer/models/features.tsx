@@ -1,0 +1,8 @@
+// The capabilities of a model as short labels.
+
+import type { ModelRecord } from '../../../dashboard/records/model.ts';
+import { featureWords } from './search.ts';
+
+export function Features({ features }: Pick<ModelRecord, 'features'>) {
+  return <span class="soft small">{featureWords(features).join(', ')}</span>;
+}

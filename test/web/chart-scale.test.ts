@@ -1,0 +1,96 @@
+// Where the marks of a chart lie: round values that cover it, labels that leave each other room.
+
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import {
+  alignDecimals,
+  extremes,
+  labelledPoints,
+  stackedBars,
+  valueScale,
+} from '../../src/web/ui/chart-scale.ts';
+
+const amount = fc
+  .double({ min: -1e12, max: 1e15, noNaN: true })
+  .map((value) => (Math.abs(value) < 1e-9 ? 0 : value));
+
+test('all values and zero are within the chart, which wastes little, and marks are even', () => {
+  fc.assert(
+    fc.property(amount, amount, (a, b) => {
+      const [least, most] = [Math.min(a, b), Math.max(a, b)];
+      const { low, high, ticks } = valueScale(least, most, 4);
+      expect(low).toBeLessThanOrEqual(Math.min(0, least));
+      expect(high).toBeGreaterThanOrEqual(Math.max(0, most));
+      const reach = Math.max(0, most) - Math.min(0, least);
+      if (reach > 0) expect(high - low).toBeLessThanOrEqual(reach * 1.09);
+      expect(ticks.some((tick) => tick === 0)).toBe(true);
+      expect(ticks.every((tick) => tick >= low && tick <= high)).toBe(true);
+      expect(ticks.length).toBeLessThanOrEqual(6);
+      if (reach > 0) expect(ticks.length).toBeGreaterThanOrEqual(2);
+    }),
+    { examples: [[-4.5, 4.5]] },
+  );
+});
+
+test('marks are round, of counts whole', () => {
+  const ticks = (least: number, most: number, whole?: boolean) =>
+    valueScale(least, most, 4, whole).ticks.map((tick) => tick + 0);
+  expect([ticks(0, 7), ticks(0, 100), ticks(-0.015, 0.03), ticks(0, 1_234)]).toEqual([
+    [0, 2, 4, 6],
+    [0, 50, 100],
+    [0, 0.02],
+    [0, 500, 1_000],
+  ]);
+  expect([ticks(0, 1, true), ticks(0, 1), ticks(0, 0)]).toEqual([[0, 1], [0, 0.5, 1], [0]]);
+});
+
+test('marks of one axis have the same decimals', () => {
+  expect(alignDecimals(['$0', '$0.05', '$0.1'])).toEqual(['$0.00', '$0.05', '$0.10']);
+  expect(alignDecimals(['0', '2.5 k', '1,000 k'])).toEqual(['0.0', '2.5 k', '1,000.0 k']);
+  expect(alignDecimals(['0', '500', '1,000'])).toEqual(['0', '500', '1,000']);
+  const german = (marks: readonly string[]) => alignDecimals(marks, ',');
+  expect(german(['0', '500', '1.000'])).toEqual(['0', '500', '1.000']);
+  expect(german(['0 $', '0,5 $', '1.000 $'])).toEqual(['0,0 $', '0,5 $', '1.000,0 $']);
+});
+
+test('labels are evenly apart, the last point among them, and no more than fit', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 2_000 }),
+      fc.integer({ min: 0, max: 3_000 }),
+      (n, width) => {
+        const labelled = labelledPoints(n, width, 84);
+        expect(labelled.at(-1)).toBe(n - 1);
+        expect(labelled.length).toBeLessThanOrEqual(Math.max(1, Math.floor(width / 84)));
+        const gaps = labelled.slice(1).map((point, index) => point - (labelled[index] ?? 0));
+        expect(new Set(gaps).size).toBeLessThanOrEqual(1);
+      },
+    ),
+  );
+});
+
+test('bars are stacked upward and downward from zero, lines reach their own values', () => {
+  const series = [
+    [1, null, -5],
+    [2, -9, 3],
+    [4, -1, -1],
+  ];
+  expect(stackedBars(series)).toEqual([
+    [{ from: 0, to: 1 }, undefined, { from: 0, to: -5 }],
+    [
+      { from: 1, to: 3 },
+      { from: 0, to: -9 },
+      { from: 0, to: 3 },
+    ],
+    [
+      { from: 3, to: 7 },
+      { from: -9, to: -10 },
+      { from: -5, to: -6 },
+    ],
+  ]);
+  expect([extremes(series, true), extremes(series, false), extremes([], true)]).toEqual([
+    [-10, 7],
+    [-9, 4],
+    [0, 0],
+  ]);
+});
