@@ -33,6 +33,8 @@ export type DashboardDependencies = {
   readonly inFlight: () => number;
   /** The base URL shown to customers, without /v1. */
   readonly baseUrl: () => string;
+  /** Whether the Responses format is served. */
+  readonly offersResponses: boolean;
   /** Answers like /v1, errors included. Never rejects. */
   readonly answerPlayground: (format: ClientFormatName, call: PlaygroundCall) => Promise<Response>;
   /** Aborted when the server shuts down; open streams must end then. */
@@ -62,7 +64,14 @@ export type ConsoleDependencies = DashboardDependencies & {
 /** The subset used by the routes for the server and the catalog. */
 export type MachineDependencies = Omit<
   ConsoleDependencies,
-  'fourEyesAbove' | 'signIn' | 'topUps' | 'mailMode' | 'answerPlayground' | 'limits' | 'baseUrl'
+  | 'fourEyesAbove'
+  | 'signIn'
+  | 'topUps'
+  | 'mailMode'
+  | 'answerPlayground'
+  | 'limits'
+  | 'baseUrl'
+  | 'offersResponses'
 >;
 
 /** The running server as seen by its console. */

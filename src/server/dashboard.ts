@@ -278,6 +278,7 @@ function dependenciesOf(
     serviceState: serviceStates.current,
     inFlight: () => path.load().requestsInFlight,
     baseUrl: () => publicUrl(config, options.port()),
+    offersResponses: config.responsesFormat === 'on',
     answerPlayground: options.answerPlayground,
     draining,
     clock,

@@ -39,6 +39,7 @@ type DemoDependencies = {
 export async function welcomeDemo(
   dependencies: DemoDependencies,
   baseUrl: string,
+  offersResponses: boolean,
 ): Promise<string[]> {
   const { settings, accounts } = dependencies;
   const known = await settings.get('demo_account');
@@ -54,6 +55,7 @@ export async function welcomeDemo(
   return [
     '',
     `  chat completions   base URL ${baseUrl}/v1`,
+    ...(offersResponses ? [`  responses          base URL ${baseUrl}/v1`] : []),
     `  messages           base URL ${baseUrl}`,
     `  dashboard          ${baseUrl}/dashboard`,
     `  sign in as         ${DEMO_EMAIL}`,

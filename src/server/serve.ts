@@ -97,6 +97,7 @@ async function logAddresses(
           people: createPeople({ database, clock, randomBytes }),
         },
         publicUrl(config, server.port),
+        config.responsesFormat === 'on',
       )
     : [];
   const lines = [

@@ -115,6 +115,7 @@ test('agents has the settings that the key page shows', () => {
     baseUrl: 'http://127.0.0.1:3000',
     model: 'demo-chat',
     reasoning: false,
+    responses: true,
     name: 'Tollgate',
     apiKey: 'YOUR_API_KEY',
   };

@@ -65,7 +65,7 @@ export async function ownAccount(
 
 /** What a client needs beside a key: the base URL, and a model of the plan for examples. */
 export function connectionOf(
-  { serviceState, baseUrl }: OwnDependencies,
+  { serviceState, baseUrl, offersResponses }: OwnDependencies,
   account: Account,
 ): ConnectionRecord {
   const state = serviceState();
@@ -75,6 +75,7 @@ export function connectionOf(
     base_url: baseUrl(),
     model: model?.slug ?? null,
     reasoning: model?.features.has('reasoning') ?? false,
+    responses: offersResponses,
   };
 }
 

@@ -110,4 +110,6 @@ export type ConnectionRecord = {
   readonly model: string | null;
   /** Whether that model reasons. */
   readonly reasoning: boolean;
+  /** Whether the Responses format is served. */
+  readonly responses: boolean;
 };

@@ -44,6 +44,7 @@ export async function openCustomerApp(directory: string, { catalog = '' } = {}) 
     limits,
     serviceState: () => state,
     baseUrl: () => 'https://gate.example',
+    offersResponses: true,
     mailMode: 'log',
     draining: () => draining,
     clock,

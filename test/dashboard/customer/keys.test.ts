@@ -342,6 +342,7 @@ describeOnEachDatabase("a customer's keys", () => {
       base_url: 'https://gate.example',
       model: 'demo-chat',
       reasoning: false,
+      responses: true,
     });
   });
 

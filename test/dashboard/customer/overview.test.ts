@@ -65,6 +65,7 @@ describeOnEachDatabase('the overview', () => {
       base_url: 'https://gate.example',
       model: 'demo-chat',
       reasoning: false,
+      responses: true,
     });
     expect([overview.lasts_days, overview.notices]).toEqual([null, [{ kind: 'balance_empty' }]]);
   });

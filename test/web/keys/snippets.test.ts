@@ -21,6 +21,7 @@ const AT = {
   model: 'swift-1',
   apiKey: 'sk-key',
   reasoning: false,
+  responses: true,
   name: 'Acme: "AI" #1',
 };
 
@@ -32,7 +33,14 @@ beforeAll(async () => {
   upstream = await startUpstream();
   gateway = await startGateway({ catalog: catalogFor(upstream, ['ok']) });
   const { key } = await gateway.createAccount();
-  place = { baseUrl: gateway.url, model: 'ok', apiKey: key, reasoning: false, name: 'Acme' };
+  place = {
+    baseUrl: gateway.url,
+    model: 'ok',
+    apiKey: key,
+    reasoning: false,
+    responses: true,
+    name: 'Acme',
+  };
 });
 closeAtEnd(() => [upstream, gateway]);
 
@@ -94,6 +102,14 @@ test.each([true, false])('agents get whether the model reasons: %p', (reasoning)
   const settings = [...snippetsOf('opencode', at), ...snippetsOf('pi', at)];
   expect(settings.map(({ code }) => code.includes(`"reasoning": ${reasoning}`))).toEqual(
     settings.map(() => true),
+  );
+});
+
+test('what a service without Responses shows is of the other formats', () => {
+  const groups = snippetGroups({ ...AT, responses: false });
+  expect(groups.map(({ id }) => id)).not.toContain('codex');
+  expect(groups.flatMap(({ snippets }) => snippets.map(({ format }) => format))).not.toContain(
+    'responses',
   );
 });
 

@@ -24,6 +24,7 @@ export function Snippets({
     baseUrl: connection.base_url,
     model: connection.model ?? 'MODEL',
     reasoning: connection.reasoning,
+    responses: connection.responses,
     name: service.name,
     apiKey,
   });

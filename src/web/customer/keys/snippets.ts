@@ -23,13 +23,15 @@ export type Place = {
   readonly model: string;
   /** Whether the model reasons: agents show and store what it thinks. */
   readonly reasoning: boolean;
+  /** Whether the service has the Responses format. */
+  readonly responses: boolean;
   /** The name of the service. */
   readonly name: string;
   readonly apiKey: string;
 };
 
 export function snippetGroups(place: Place): readonly SnippetGroup[] {
-  return [
+  const groups = [
     ...CODE_LANGUAGES.map(({ id, label }) => ({ id, label, snippets: firstRequest(place, id) })),
     { id: 'claude-code', label: 'Claude Code', snippets: claudeCode(place) },
     { id: 'codex', label: 'Codex', snippets: codex(place) },
@@ -39,6 +41,12 @@ export function snippetGroups(place: Place): readonly SnippetGroup[] {
     { id: 'cline', label: 'cline', snippets: cline(place) },
     { id: 'pi', label: 'pi', snippets: pi(place) },
   ];
+  return groups
+    .map(({ snippets, ...group }) => ({
+      ...group,
+      snippets: snippets.filter(({ format }) => place.responses || format !== 'responses'),
+    }))
+    .filter(({ snippets }) => snippets.length > 0);
 }
 
 /** The first request, in each format. */
