@@ -20,15 +20,8 @@ const QUICK = [
   ...['test/tidy.test.ts', 'test/blackbox/formats.test.ts'],
 ];
 
-/** Tests that start servers mostly wait, so that two cores run four files at a time. */
-const WORKERS = Math.max(4, navigator.hardwareConcurrency * 2);
-
-/**
- * A worker keeps its modules from file to file, as `bun test FOLDER` does: loading them again takes up
- * to 0.3 s of the processor for each file. Tests that measure time get a fresh program.
- */
-const LOUD = [`--parallel=${WORKERS}`, '--no-isolate'];
-const ALONE = ['--parallel=1'];
+/** Tests that start servers mostly wait, so that two cores run three files at a time. */
+const WORKERS = Math.max(3, Math.ceil(navigator.hardwareConcurrency * 1.5));
 
 /** Tests whose name ends so measure time: they run after the others, one file at a time. */
 const QUIET = '.quiet.test.ts';
@@ -107,8 +100,8 @@ async function runAll(files: readonly string[]): Promise<void> {
   const { quiet = [], loud = [] } = Object.groupBy(files, (path) =>
     path.endsWith(QUIET) ? 'quiet' : 'loud',
   );
-  await runTests(loud, LOUD, environment);
-  await runTests(quiet, ALONE, environment);
+  await runTests(loud, WORKERS, environment);
+  await runTests(quiet, 1, environment);
 }
 
 /**
@@ -119,12 +112,12 @@ async function runAll(files: readonly string[]): Promise<void> {
  */
 async function runTests(
   files: readonly string[],
-  workers: readonly string[],
+  workers: number,
   env: Record<string, string | undefined>,
 ): Promise<void> {
   if (files.length === 0) return;
   const options = [
-    ...['--only-failures', '--timeout=30000', ...workers],
+    ...['--only-failures', '--timeout=30000', `--parallel=${workers}`],
     ...[`--timings=${TIMINGS}`, '--update-timings'],
   ];
   const child = Bun.spawn(
