@@ -197,7 +197,7 @@ describeInBrowser('charts', ({ visit }) => {
     await using visitor = await visit(`${rig.gateway.url}/dashboard`);
     const { page } = visitor;
     await openSignedIn(visitor, customer, '/');
-    await expectText(page, 'Spend per day (USD), last 30 days');
+    await expectText(page, 'Spend per day (USD), last 30 days (UTC)');
     const texts = await drawing(page).locator('svg text').allTextContents();
     expect(texts[0]).toBe('USD');
     expect(texts.filter((text) => text.startsWith('$')).length).toBeGreaterThan(1);

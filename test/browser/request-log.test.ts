@@ -130,7 +130,7 @@ describeInBrowser('the log of requests', ({ visit }) => {
     await page.getByRole('button', { name: 'Previous' }).click();
     await expectText(page, `1–${PAGE_ROWS}`);
     expect(await rows.first().getAttribute('href')).toBe(first);
-    await page.getByLabel('Before', { exact: true }).fill('2026-01-01T12:30');
+    await page.getByLabel('Before (local time)', { exact: true }).fill('2026-01-01T12:30');
     await page.waitForURL(/\?to=2026-01-01T12%3A30%3A00\.000Z$/);
     await expectText(page, 'No matches');
     await page.getByRole('button', { name: 'Remove filter: Before' }).click();

@@ -122,6 +122,10 @@ export async function openPage({
     setInterval: (run: () => void, ms: number) => timers.push({ ms, run }),
     clearInterval: (id: number) => timers.splice(id - 1, 1, { ms: 0, run: () => undefined }),
     ...{ fetch: fetchJson, EventSource: Feed, HTMLElement: PageNode },
+    ResizeObserver: class {
+      observe(): void {}
+      disconnect(): void {}
+    },
     createImageBitmap: async () => ({ width: 1, height: 1, close: () => undefined }),
     requestAnimationFrame: undefined,
   };

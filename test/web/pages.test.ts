@@ -17,8 +17,8 @@ const KEY = { id: 'key_1', name: 'a', masked: 'sk-aaaa…bbbb', status: 'active'
 const open = (path: string, answer: Answer) => openPage({ app: 'dashboard', path, answer });
 
 describe('the list of requests', () => {
-  test.each(['', '?days=7'])('is not read again a minute later, with %p', async (search) => {
-    setSystemTime(new Date('2026-11-21T12:00:10Z'));
+  test.each(['', '?days=7'])('is not read again after midnight, with %p', async (search) => {
+    setSystemTime(new Date('2026-11-21T23:59:30Z'));
     const choices = held<object>();
     const page = await open(`/requests${search}`, ({ path }) => {
       if (path.startsWith('/requests/filters')) return choices.promise;
@@ -26,11 +26,28 @@ describe('the list of requests', () => {
     });
     page.mount(page.parts.CustomerRequestsPage);
     await until(() => /No requests yet|No matches/.test(page.text()));
-    setSystemTime(new Date('2026-11-21T12:01:30Z'));
+    setSystemTime(new Date('2026-11-22T00:00:50Z'));
     choices.release({ models: ['swift-1'], keys: [] });
     await until(() => page.text().includes('swift-1'));
     await settle();
     expect([page.reads('/requests').length, page.reads('/requests/chart').length]).toEqual([1, 1]);
+    page.close();
+  });
+
+  test.each([
+    ['', '2026-11-15T00:00:00.000Z', '2026-11-22T00:00:00.000Z', ', last 7 days'],
+    ['?to=2026-10-05T12:30:00.000Z', '2026-09-29T00:00:00.000Z', '2026-10-05T12:30:00.000Z', ''],
+  ])('has a chart of whole days before its end, with %p', async (search, from, to, title) => {
+    setSystemTime(new Date('2026-11-21T12:00:10Z'));
+    const counts = { completed: [3], cancelled: [0], failed: [0], refused: [0] };
+    const page = await open(`/requests${search}`, ({ path }) => {
+      if (path.startsWith('/requests/filters')) return { models: [], keys: [] };
+      return path.startsWith('/requests/chart') ? { ...CHART, buckets: [from], ...counts } : NONE;
+    });
+    page.mount(page.parts.CustomerRequestsPage);
+    await until(() => page.text().includes(`Requests per day (UTC)${title}`));
+    const query = new URLSearchParams({ from, to });
+    expect(page.reads('/requests/chart')).toEqual([`/requests/chart?${query}`]);
     page.close();
   });
 });

@@ -2,7 +2,8 @@
 
 import '../support/english.ts';
 import { afterEach, describe, expect, setSystemTime, test } from 'bun:test';
-import { formatFilter, lastMonths, spanOf, withDay } from '../../src/web/ui/period.ts';
+import { readPeriod } from '../../src/dashboard/period.ts';
+import { formatPeriod, lastDays, lastMonths, spanOf, withDay } from '../../src/web/ui/period.ts';
 
 afterEach(() => {
   setSystemTime();
@@ -27,6 +28,15 @@ describe('the period of an address', () => {
     ];
     expect(others.map(read)).toEqual(others.map(() => ({ days: '30' })));
   });
+});
+
+test.each(['1', '7', '30', '90'] as const)('the last %p days are those of the server', (days) => {
+  for (const now of ['2026-11-21T12:00:10Z', '2026-11-21T00:00:00Z', '2026-11-21T23:59:59Z']) {
+    const { edges } = readPeriod({ days }, Date.parse(now));
+    const ends = [edges[0], edges.at(-1)].map((edge) => new Date(edge ?? 0).toISOString());
+    const { from, to } = lastDays(Number(days), Date.parse(now));
+    expect([from, to]).toEqual(ends);
+  }
 });
 
 describe('an edited day', () => {
@@ -63,9 +73,11 @@ test('the months before are those of the calendar, also at the end of a long one
 
 test('a filter of whole days names them in UTC, its last one included', () => {
   const from = '2026-11-01T00:00:00.000Z';
-  expect(formatFilter({ from, to: '2026-11-03T00:00:00.000Z' })).toBe(
+  expect(formatPeriod({ from, to: '2026-11-03T00:00:00.000Z' })).toBe(
     '1 Nov 2026 – 2 Nov 2026 (UTC)',
   );
-  expect(formatFilter({ from, to: '2026-11-02T00:00:00.000Z' })).toBe('1 Nov 2026 (UTC)');
-  expect(formatFilter({ from: '', to: '2026-11-03T10:30:00.000Z' })).toMatch(/^ – 3 Nov 2026, /);
+  expect(formatPeriod({ from, to: '2026-11-02T00:00:00.000Z' })).toBe('1 Nov 2026 (UTC)');
+  expect(formatPeriod({ from: '', to: '2026-11-03T10:30:00.000Z' })).toMatch(
+    /^ – 3 Nov 2026, .*\(local time\)$/,
+  );
 });

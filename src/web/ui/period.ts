@@ -4,7 +4,8 @@
 import { locale, t } from '../text/t.ts';
 import { formatInstant } from './format.ts';
 
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 /** The choices by number of days. */
 const DAYS = ['1', '7', '30', '90'];
@@ -29,9 +30,13 @@ function isInstant(text: string | null): text is string {
   return text !== null && /^20\d\d-\d\d-\d\d/.test(text) && !Number.isNaN(Date.parse(text));
 }
 
-/** The last `days` days, rounded to minutes: it is another period a minute later. */
-export function lastDays(days: number): Period {
-  const to = Math.ceil(Date.now() / 60_000) * 60_000;
+/**
+ * The last days as the server counts them (`dashboard/period.ts`): one day is the last 24 hours with
+ * the current one; more are UTC days with today.
+ */
+export function lastDays(days: number, nowMs = Date.now()): Period {
+  const stepMs = days === 1 ? HOUR_MS : DAY_MS;
+  const to = (Math.floor(nowMs / stepMs) + 1) * stepMs;
   return { from: new Date(to - days * DAY_MS).toISOString(), to: new Date(to).toISOString() };
 }
 
@@ -82,28 +87,26 @@ function startOf(day: string, later = 0): string {
   return new Date(Date.parse(`${day}T00:00:00Z`) + later).toISOString();
 }
 
-/** `"1 Nov 2026 – 21 Nov 2026 (UTC)"`; with hours where it does not cover whole days. */
-export function formatPeriod({ from, to }: Period): string {
-  const isDays = isMidnight(from) && isMidnight(to);
+/** Whole days, the last one included: `"1 Nov 2026 – 21 Nov 2026 (UTC)"`. */
+function formatDays({ from, to }: Period): string {
   const text = (ms: number) =>
-    new Date(ms).toLocaleString(locale, {
+    new Date(ms).toLocaleDateString(locale, {
       day: 'numeric',
       month: 'short',
       year: 'numeric',
       timeZone: 'UTC',
-      ...(isDays ? {} : { hour: '2-digit', minute: '2-digit' }),
     });
-  const [first, last] = [text(Date.parse(from)), text(Date.parse(to) - (isDays ? 1 : 0))];
+  const [first, last] = [text(Date.parse(from)), text(Date.parse(to) - 1)];
   return first === last
     ? t('{day} (UTC)', { day: first })
     : t('{first} – {last} (UTC)', { first, last });
 }
 
-/** The period of a filter, whose ends may be missing: whole days in UTC, else the viewer's time. */
-export function formatFilter({ from, to }: Period): string {
-  if (isMidnight(from) && isMidnight(to)) return formatPeriod({ from, to });
+/** A period whose ends may be missing, with its zone: whole days in UTC, else the viewer's time. */
+export function formatPeriod({ from, to }: Period): string {
+  if (isMidnight(from) && isMidnight(to)) return formatDays({ from, to });
   const name = (iso: string) => (iso === '' ? '' : formatInstant(iso));
-  return `${name(from)} – ${name(to)}`;
+  return t('{first} – {last} (local time)', { first: name(from), last: name(to) });
 }
 
 function isMidnight(iso: string): boolean {

@@ -33,7 +33,7 @@ export function SpendCard({
   const isEmpty = current.every(({ requests }) => requests === 0);
   return (
     <Card
-      title={isEmpty ? t('Last 30 days') : series.title}
+      title={isEmpty ? t('Last 30 days (UTC)') : series.title}
       actions={
         !isEmpty && (
           <Segments label={t('Chart')} choices={CHOICES} active={shown} onChange={setShown} />
@@ -70,17 +70,17 @@ function seriesOf(shown: Choice, days: readonly SpendDayRecord[]) {
   const counts = { unit: t('requests'), format: formatCount, formatAxis: formatCompact };
   if (shown === 'requests') {
     const values = days.map(({ requests }) => requests);
-    const title = t('Requests per day, last 30 days');
+    const title = t('Requests per day, last 30 days (UTC)');
     return { title, lines: [{ label: t('Requests'), values }], ...counts };
   }
   if (shown === 'tokens') {
     const input = { label: t('Input'), values: days.map(({ input_tokens }) => input_tokens) };
     const output = { label: t('Output'), values: days.map(({ output_tokens }) => output_tokens) };
-    const title = t('Model tokens per day, last 30 days');
+    const title = t('Model tokens per day, last 30 days (UTC)');
     return { title, lines: [input, output], ...counts, unit: t('model tokens') };
   }
   const { value, ...money } = moneyChart();
   const values = days.map(({ spent_usd }) => value(spent_usd));
-  const title = t('Spend per day ({unit}), last 30 days', { unit: money.unit });
+  const title = t('Spend per day ({unit}), last 30 days (UTC)', { unit: money.unit });
   return { title, lines: [{ label: t('Spend'), values }], ...money };
 }

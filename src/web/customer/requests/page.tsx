@@ -53,7 +53,7 @@ export function View() {
       wide
       title={t('Requests')}
       lead={t(
-        'All requests with their cost. Refused requests cost nothing and are listed for seven days.',
+        'All requests with their cost, in local time. Refused requests cost nothing and are listed for seven days.',
       )}
       actions={
         <LinkButton download href={apiUrl(withQuery('/requests/export', exported))}>
@@ -122,7 +122,7 @@ const DAYS = 7;
 function RequestChart({ query }: { readonly query: Readonly<Record<string, string>> }) {
   const { from, to } = query;
   const path = useMemo(() => {
-    const last = lastDays(DAYS);
+    const last = lastDays(DAYS, to ? Date.parse(to) : undefined);
     return withQuery('/requests/chart', { from: from || last.from, to: to || last.to });
   }, [from, to]);
   const { data } = useResource<RequestChartRecord>(path);
@@ -137,7 +137,12 @@ function RequestChart({ query }: { readonly query: Readonly<Record<string, strin
   const { buckets, step, completed, cancelled, failed, refused } = chart;
   const sum = [completed, cancelled, failed, refused].flat().reduce((a, b) => a + b, 0);
   if (sum === 0) return null;
-  const title = step === 'day' ? t('Requests per day') : t('Requests per hour');
+  const title =
+    step === 'hour'
+      ? t('Requests per hour')
+      : from || to
+        ? t('Requests per day (UTC)')
+        : t('Requests per day (UTC), last {count} days', { count: DAYS });
   return (
     <Card title={title}>
       <Chart

@@ -71,7 +71,9 @@ export function View() {
     <Page
       wide
       title={t('Requests')}
-      lead={t('Requests of all accounts, newest first. Refused ones are kept for seven days.')}
+      lead={t(
+        'Requests of all accounts, newest first, in local time. Refused ones are kept for seven days.',
+      )}
       actions={
         <>
           {!isPaused && state.value === 'live' && <Badge tone="good">{t('Live')}</Badge>}

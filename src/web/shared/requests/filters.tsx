@@ -5,7 +5,7 @@ import { t } from '../../text/t.ts';
 import { SelectField, type SelectOption, TextField } from '../../ui/field.tsx';
 import { Chip, ComboboxFilter, SelectFilter } from '../../ui/filter-fields.tsx';
 import { useClearFilters, useFilter, useFilters } from '../../ui/filters.ts';
-import { formatFilter, lastDays, toLocalMinute } from '../../ui/period.ts';
+import { formatPeriod, lastDays, toLocalMinute } from '../../ui/period.ts';
 import type { Audience } from '../audience.ts';
 import { ERROR_CODES } from './problems.ts';
 
@@ -91,9 +91,9 @@ function LinkedModel(field: { readonly name: string; readonly label: string }) {
 const DAYS: readonly SelectOption[] = [
   { value: '', label: t('Any time') },
   { value: '1', label: t('Last 24 hours') },
-  { value: '7', label: t('Last 7 days') },
-  { value: '30', label: t('Last 30 days') },
-  { value: '90', label: t('Last 90 days') },
+  { value: '7', label: t('Last 7 days (UTC)') },
+  { value: '30', label: t('Last 30 days (UTC)') },
+  { value: '90', label: t('Last 90 days (UTC)') },
 ];
 
 function timesOf(search: URLSearchParams) {
@@ -102,7 +102,7 @@ function timesOf(search: URLSearchParams) {
 }
 
 /**
- * The time as the server reads it. The last days begin later each minute, so a list has to keep one
+ * The time as the server reads it. The last days begin later after midnight, so a list has to keep one
  * result while its filters are the same: another query would read it from the start.
  */
 function timeQuery(search: URLSearchParams) {
@@ -115,7 +115,7 @@ function timeQuery(search: URLSearchParams) {
 export function TimeFilter() {
   const [search, set] = useFilters();
   const { days, from, to } = timesOf(search);
-  const span = from === '' ? [] : [{ value: 'own', label: formatFilter({ from, to }) }];
+  const span = from === '' ? [] : [{ value: 'own', label: formatPeriod({ from, to }) }];
   const value = from === '' ? days : 'own';
   const choose = (next: string) => next !== 'own' && set({ days: next, from: '', to: '' });
   return (
@@ -139,7 +139,7 @@ export function BeforeFilter() {
   return (
     <Chip label={t('Before')} clear={isSet ? () => choose('') : undefined}>
       <TextField
-        label={t('Before')}
+        label={t('Before (local time)')}
         type="datetime-local"
         value={isSet ? toLocalMinute(to) : ''}
         onInput={choose}
