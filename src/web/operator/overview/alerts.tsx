@@ -75,7 +75,7 @@ export function View() {
     <Page
       title={t('Alerts')}
       lead={t(
-        'What the server raised, and what is wrong now. An acknowledged alert stays listed until its cause is gone.',
+        'What the server raised, and what is wrong now. An acknowledged alert leaves the list unless its cause is still an open problem.',
       )}
       actions={
         <Segments label={t('Which alerts')} choices={WHICH} active={which} onChange={setWhich} />
