@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { LANGUAGES, type Language } from '../core/service.ts';
 import { SERVICE_MARK } from './edge/service-files.ts';
+import { withoutScripts } from './public/frame.ts';
 import { compileCatalogue } from './texts/compile.ts';
 import { extractMessages, SENTENCE_FOLDERS } from './texts/extract.ts';
-import type { Catalogue } from './texts/translate.ts';
+import { type Catalogue, translate } from './texts/translate.ts';
 
 export type WebApp = 'customer' | 'operator';
 
@@ -78,7 +79,10 @@ export async function buildWeb(
     );
     const name = `texts-${language}-${Bun.hash(bytes).toString(36)}.js`;
     files[name] = compress(bytes, quality);
-    return pageOf(app, { language, texts: name, script, style });
+    const docs = app === 'operator' ? '/operator/docs' : '/docs';
+    const say = (message: string) => translate(compileCatalogue(language, [message]), message);
+    const noScript = withoutScripts(say, docs);
+    return pageOf(app, { language, texts: name, script, style, noScript });
   });
   const inputs = Object.keys(result.metafile?.inputs ?? {});
   return { pages, files, inputs, style: `${base}${style}`, icon: `${base}${icon}` };
@@ -109,12 +113,12 @@ type PageParts = {
   readonly texts: string;
   readonly script: string;
   readonly style: string;
+  readonly noScript: string;
 };
 
 /** No inline script or style: the Content-Security-Policy forbids both. */
-function pageOf(app: WebApp, { language, texts, script, style }: PageParts): string {
+function pageOf(app: WebApp, { language, texts, script, style, noScript }: PageParts): string {
   const base = `${WEB_PREFIXES[app]}/assets/`;
-  const docs = app === 'operator' ? '/operator/docs' : '/docs';
   return `<!doctype html>
 <html lang="${language}">
 <head>
@@ -129,7 +133,7 @@ ${SERVICE_MARK}
 </head>
 <body>
 <div id="app"></div>
-<noscript>These pages need JavaScript. The <a href="${docs}">documentation</a> does not.</noscript>
+<noscript>${noScript}</noscript>
 </body>
 </html>
 `;

@@ -3,15 +3,43 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { TRANSLATIONS } from '../../src/dashboard/texts/compile.ts';
 import { describeInBrowser } from '../support/browser.ts';
-import { expectClean, expectText, openRig, openSignedIn, type Rig } from './rig.ts';
+import { generate } from '../support/client.ts';
+import { expectClean, expectText, openEach, openRig, openSignedIn, type Rig } from './rig.ts';
 
 const german = (text: string): string => TRANSLATIONS.de[text] ?? '';
 const chinese = (text: string): string => TRANSLATIONS.zh[text] ?? '';
 
+/** Of programs and plans, texts of operators, addresses, and placeholders in code. */
+const NAMES = /https?:\S+|<[^>]*>|Continue|Pay as you go|credited by the operator/g;
+
+const ARGUMENT = /\{\w+(, (plural|select),)?|\}/g;
+
+/** Words of our English texts that no German text has. */
+const ENGLISH = new Set(
+  wordsOf(Object.keys(TRANSLATIONS.de).map((text) => text.replaceAll(ARGUMENT, ' '))),
+).difference(new Set(wordsOf(Object.values(TRANSLATIONS.de))));
+
+function wordsOf(texts: readonly string[]): readonly string[] {
+  return texts.flatMap(
+    (text) =>
+      text.replaceAll(NAMES, ' ').match(/(?<![\p{L}\d_.@-])\p{L}\p{Ll}+(?![\p{L}\d_.@-])/gu) ?? [],
+  );
+}
+
+/** What a visitor reads or hears. Code, values of the API and texts of a named language aside. */
+const TEXTS = `[...document.querySelectorAll('body *')]
+  .filter((element) => element.localName !== 'option' || element.text !== element.value)
+  .filter((element) => !element.closest('code, pre, kbd, script, style, textarea, [lang]:not(html)'))
+  .flatMap((element) => [
+    ...[...element.childNodes].filter((node) => node.nodeType === 3).map((node) => node.data),
+    ...['aria-label', 'placeholder', 'alt'].map((name) => element.getAttribute(name) ?? ''),
+  ])
+  .filter((text) => text.trim() !== '')`;
+
 describeInBrowser('languages', (browser) => {
   let rig: Rig;
   beforeAll(async () => {
-    rig = await openRig();
+    rig = await openRig(['ok', 'status-400', 'status-500']);
   });
   afterAll(() => rig.close());
 
@@ -28,6 +56,31 @@ describeInBrowser('languages', (browser) => {
     await expectText(page, /100\.000/);
     await expectClean(visitor);
   });
+
+  test.each(['customer', 'operator'] as const)(
+    'the pages of the %s have no English words in German',
+    async (realm) => {
+      const customer = await rig.newCustomer();
+      const { json } = await customer.session.send('POST', '/keys', { name: '1' });
+      const caller = { url: rig.gateway.url, key: json['key'] as string };
+      for (const model of ['ok', 'status-400', 'status-500', 'no-such-model']) {
+        await generate(caller, 'chat', model);
+      }
+      await rig.gateway.run('block', 'add', 'account', (await rig.newCustomer()).accountId);
+      const who = realm === 'customer' ? customer : rig.operator;
+      await using visitor = await browser.visit(who.session.url, { locale: 'de-DE' });
+      await openSignedIn(visitor, who);
+      const found = new Set<string>();
+      for await (const path of openEach(visitor, who)) {
+        for (const text of await visitor.page.evaluate<string[]>(TEXTS)) {
+          const words = wordsOf([text]).filter((word) => ENGLISH.has(word));
+          if (words.length > 0) found.add(`${path}: ${words.join(' ')}: ${text}`);
+        }
+      }
+      expect([...found]).toEqual([]);
+    },
+    180_000,
+  );
 
   test('the menu changes the language for good', async () => {
     const customer = await rig.newCustomer();

@@ -3,13 +3,12 @@
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
-import { exampleOf, linksOn, readPages, settle } from '../../scripts/screenshot-pages/pages.ts';
 import { describeInBrowser } from '../support/browser.ts';
 import { generate } from '../support/client.ts';
 import type { Customer } from '../support/customer.ts';
 import { PREFIXES } from '../support/session.ts';
 import { waitUntil } from '../support/upstream.ts';
-import { openRig, openSignedIn, type Rig } from './rig.ts';
+import { openEach, openRig, openSignedIn, type Rig } from './rig.ts';
 
 /** "Good" of the Core Web Vitals. */
 const SHIFT_MAX = 0.1;
@@ -65,16 +64,8 @@ describeInBrowser('the layout of pages', ({ visit }) => {
         const { page } = visitor;
         await page.addInitScript({ content: WATCH_SHIFTS });
         await openSignedIn(visitor, who);
-        const pages = (await readPages(realm)).filter(({ signedOut }) => !signedOut);
-        const isOne = ({ path }: { readonly path: string }) => path.includes(':');
-        const links = new Set<string>();
         const found: unknown[] = [];
-        for (const { path } of [...pages.filter((row) => !isOne(row)), ...pages.filter(isOne)]) {
-          const example = path.includes(':') ? exampleOf(path, links) : path;
-          if (example === undefined) continue;
-          await page.goto(`${base}${example}`);
-          await settle(page);
-          for (const link of await linksOn(page, PREFIXES[realm])) links.add(link);
+        for await (const path of openEach(visitor, who)) {
           const shifts = await shiftsOf(page);
           const sum = shifts.reduce((total, { value }) => total + value, 0);
           if (sum > SHIFT_MAX) found.push([path, sum, shifts]);

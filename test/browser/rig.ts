@@ -3,6 +3,7 @@
 
 import { expect } from 'bun:test';
 import type { Page } from 'playwright-core';
+import { exampleOf, linksOn, readPages, settle } from '../../scripts/screenshot-pages/pages.ts';
 import type { Behaviour } from '../support/behaviours.ts';
 import type { Visitor } from '../support/browser.ts';
 import { signInAs } from '../support/browser-session.ts';
@@ -17,6 +18,7 @@ import {
 } from '../support/customer.ts';
 import { type Gateway, startGateway } from '../support/gateway.ts';
 import { type Mailbox, openMailbox } from '../support/mailbox.ts';
+import { PREFIXES } from '../support/session.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
 export type Rig = {
@@ -81,6 +83,25 @@ export async function openSignedIn(
   await signInAs(page, realm, who);
   if (path === '') return;
   await page.goto(`${who.session.url}${realm === 'customer' ? '/dashboard' : '/operator'}${path}`);
+}
+
+/** Opens each page of the application for a visitor who is signed in; a record's page by a link. */
+export async function* openEach(
+  { page }: Visitor,
+  { session: { realm, url } }: Customer | Operator,
+): AsyncGenerator<string> {
+  const prefix = PREFIXES[realm];
+  const pages = (await readPages(realm)).filter(({ signedOut }) => !signedOut);
+  const isOne = ({ path }: { readonly path: string }) => path.includes(':');
+  const links = new Set<string>();
+  for (const { path } of [...pages.filter((row) => !isOne(row)), ...pages.filter(isOne)]) {
+    const example = path.includes(':') ? exampleOf(path, links) : path;
+    if (example === undefined) continue;
+    await page.goto(`${url}${prefix}${example}`);
+    await settle(page);
+    for (const link of await linksOn(page, prefix)) links.add(link);
+    yield path;
+  }
 }
 
 /** Creates a key on the keys page and closes the dialog. */

@@ -31,6 +31,7 @@ test.each([
   ],
   [{ with: 'password and code' }, 'with: password and code'],
   [{ masked: 'password', value: 'rotated' }, 'key: password; value: rotated'],
+  [{ role: 'admin', runaway_guard: 'on' }, 'role: Admin; runaway guard: on'],
   [{ ended: 3 }, 'sessions: 3'],
   [{}, ''],
 ])('formats %j', (detail, words) => {

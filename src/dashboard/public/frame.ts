@@ -116,5 +116,12 @@ function languageMenu({ t, language, service }: PublicContext, { path }: PublicP
     const current = each === language ? ' aria-current="true"' : '';
     return `<a href="${path}?language=${each}" lang="${each}" hreflang="${each}"${current}>${LANGUAGE_NAMES[each]}</a>`;
   });
-  return `<nav aria-label="${html(t('Language'))}">\n${items.join('\n')}\n</nav>`;
+  const note =
+    language === 'en' ? '' : `<span>${html(t('The documentation is in English.'))}</span>`;
+  return `<nav aria-label="${html(t('Language'))}">\n${items.join('\n')}\n</nav>${note}`;
+}
+
+/** What a browser without scripts shows in the place of an application. */
+export function withoutScripts(t: PublicContext['t'], docs: string): string {
+  return `<p>${html(t('These pages need JavaScript.'))} <a href="${docs}">${html(t('Docs'))}</a></p>`;
 }

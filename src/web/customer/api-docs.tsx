@@ -131,7 +131,9 @@ function Errors({ errors }: { readonly errors: readonly ErrorCodeRecord[] }) {
           show: ({ code, message }) => (
             <>
               <code>{code}</code>
-              <div class="soft">{message}</div>
+              <div class="soft" lang="en">
+                {message}
+              </div>
             </>
           ),
         },

@@ -209,18 +209,21 @@ const THEMES: readonly { readonly id: Theme; readonly label: string }[] = [
 function LanguageMenu() {
   if (service.languages.length < 2) return null;
   return (
-    <select
-      class="language"
-      aria-label={t('Language')}
-      value={language}
-      onChange={(event) => chooseLanguage(event.currentTarget.value as Language)}
-    >
-      {service.languages.map((id) => (
-        <option key={id} value={id} lang={id}>
-          {LANGUAGE_NAMES[id]}
-        </option>
-      ))}
-    </select>
+    <>
+      <select
+        class="language"
+        aria-label={t('Language')}
+        value={language}
+        onChange={(event) => chooseLanguage(event.currentTarget.value as Language)}
+      >
+        {service.languages.map((id) => (
+          <option key={id} value={id} lang={id}>
+            {LANGUAGE_NAMES[id]}
+          </option>
+        ))}
+      </select>
+      {language !== 'en' && <span class="small">{t('The documentation is in English.')}</span>}
+    </>
   );
 }
 

@@ -192,7 +192,10 @@ function Places({ model: { placements } }: Pick<Props, 'model'>) {
             card: 'labelled',
             show: ({ profile, profile_reason: reason }) => (
               <>
-                {profile} <span class="soft">({reason})</span>
+                {profile}{' '}
+                <span class="soft" lang="en">
+                  ({reason})
+                </span>
               </>
             ),
           },

@@ -48,7 +48,7 @@ export function WordsCard({ words }: { readonly words: readonly UpstreamWordsRec
         rowKey={({ id }) => id}
         href={({ request_id }) => `/requests/${request_id}`}
         columns={[
-          { label: t('Words'), wrap: true, show: ({ words: said }) => said },
+          { label: t('Words'), wrap: true, show: ({ words: said }) => <span lang="">{said}</span> },
           { label: t('Model'), show: ({ model }) => model },
           { label: t('Failure'), show: ({ failure }) => labelOf(failure) },
           { label: t('Attempts'), end: true, show: ({ count }) => formatCount(count) },

@@ -113,19 +113,28 @@ function nameWords(name: string): string {
   return NAMES[code] ?? humanize(code).toLowerCase();
 }
 
-/** Codes of reasons and of ways to sign in. Operators type reasons, too. */
+/** Codes of reasons, ways to sign in, roles and switches. Operators type reasons, too. */
 const CODES: Readonly<Record<string, string>> = {
+  'command line': t('command line'),
   'password and code': t('password and code'),
   'recovery code': t('recovery code'),
   account_closed: t('account closed'),
+  admin: t('Admin'),
+  finance: t('Finance'),
   leak_report: t('reported as leaked'),
+  off: t('off'),
+  on: t('on'),
   operator: t('by the operator'),
   password: t('password'),
   rotated: t('rotated'),
   runaway: t('spend far above its habit'),
   'sign-up': t('sign-up'),
+  support: t('Support'),
   user: t('by its owner'),
+  viewer: t('Viewer'),
 };
+
+const CODED = new Set(['reason', 'with', 'role', 'runaway_guard']);
 
 /** A text that is no code stays. */
 export const codeWords = (code: string): string => CODES[code] ?? code;
@@ -139,7 +148,7 @@ function memberWords(name: string, value: Value): string {
   if (at && !Number.isNaN(at.getTime())) return formatInstant(at.toISOString());
   if (name === 'amount' || name === 'spent') return amountText({ tokens: String(value) });
   const words = valueWords(value);
-  return name === 'reason' || name === 'with' ? codeWords(words) : words;
+  return CODED.has(name) ? codeWords(words) : words;
 }
 
 function valueWords(value: Value): string {

@@ -41,7 +41,8 @@ export function ProblemNote({
   const advice = cause == null ? problemAdvice(problem) : labelOf(cause.split(':')[0] ?? cause);
   return (
     <div title={`${message} ${advice}`}>
-      {code !== null && <code>{code}</code>} {message} <span class="soft">{advice}</span>
+      {code !== null && <code>{code}</code>} <span lang="en">{message}</span>{' '}
+      <span class="soft">{advice}</span>
     </div>
   );
 }
@@ -55,7 +56,7 @@ export function ProblemAlert({
   readonly children?: ComponentChildren;
 }) {
   return (
-    <Alert tone="warning" title={problem.message}>
+    <Alert tone="warning" title={<span lang="en">{problem.message}</span>}>
       <p>{problemAdvice(problem)}</p>
       <p>
         {problem.status === null
