@@ -6,7 +6,7 @@
 import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type Behaviour, streamHead } from '../support/behaviours.ts';
 import { catalogOf, LARGE_PLAN, UPSTREAM_KEY } from '../support/catalog.ts';
-import { FORMATS, type Format, get } from '../support/client.ts';
+import { EVERY_FORMAT, type EveryFormat, get } from '../support/client.ts';
 import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { askEnded, askKeyed, isReplayed, openKeyed, spentBy } from '../support/keyed.ts';
 import { streamFrames } from '../support/render.ts';
@@ -47,6 +47,8 @@ function paced(breaks: boolean): Behaviour {
   };
 }
 
+const BREAKING = EVERY_FORMAT.flatMap((format) => [`breaks-${format}`, `breaks-keyed-${format}`]);
+
 const delivered = (text: string): number => text.split('" a"').length - 1;
 
 let upstream: Upstream;
@@ -54,10 +56,7 @@ let gateway: Gateway;
 
 beforeAll(async () => {
   upstream = await startUpstream({
-    'breaks-chat': paced(true),
-    'breaks-messages': paced(true),
-    'breaks-keyed-chat': paced(true),
-    'breaks-keyed-messages': paced(true),
+    ...Object.fromEntries(BREAKING.map((slug) => [slug, paced(true)])),
     stops: paced(false),
     'bills-on': paced(false),
   });
@@ -73,9 +72,7 @@ beforeAll(async () => {
         { id: 'billing', ...shared, cancel_stops_billing: false },
       ],
       models: [
-        ...FORMATS.flatMap((format) => [`breaks-${format}`, `breaks-keyed-${format}`]).map((slug) =>
-          placed(slug, 'cancelled'),
-        ),
+        ...BREAKING.map((slug) => placed(slug, 'cancelled')),
         placed('stops', 'cancelled'),
         placed('bills-on', 'billing'),
       ],
@@ -103,7 +100,7 @@ async function readAndLeave(
   account: TestAccount,
   key: string | undefined,
   model: string,
-  format: Format,
+  format: EveryFormat,
 ): Promise<number> {
   const leave = new AbortController();
   const response = await openKeyed(account, key, model, {
@@ -117,7 +114,7 @@ async function readAndLeave(
   return delivered(text);
 }
 
-describe.each(FORMATS)('%s: a stream and its repeat without a key', (format) => {
+describe.each(EVERY_FORMAT)('%s: a stream and its repeat without a key', (format) => {
   const stream = { format, stream: true } as const;
 
   test('cost what was delivered, and one answer, if the upstream broke it', async () => {
@@ -153,7 +150,10 @@ describe.each(FORMATS)('%s: a stream and its repeat without a key', (format) => 
 });
 
 /** `@body`: what an agent can send with all its requests. */
-const KEYED = FORMATS.flatMap((format) => [[format, 'k'] as const, [format, '@body'] as const]);
+const KEYED = EVERY_FORMAT.flatMap((format) => [
+  [format, 'k'] as const,
+  [format, '@body'] as const,
+]);
 
 describe.each(KEYED)('%s: a stream and its repeat with the key %s', (format, key) => {
   test.each(['stops', 'bills-on'])(
@@ -170,7 +170,7 @@ describe.each(KEYED)('%s: a stream and its repeat with the key %s', (format, key
   );
 });
 
-test.each(FORMATS)(
+test.each(EVERY_FORMAT)(
   '%s: a stream that the upstream broke is tried again if it is named by its body',
   async (format) => {
     const account = await newAccount();

@@ -6,7 +6,7 @@ import { play, SAYS_HELLO } from '../support/behaviours.ts';
 import { catalogFor } from '../support/catalog.ts';
 import {
   type Caller,
-  type Format,
+  EVERY_FORMAT,
   generate,
   generateStream,
   get,
@@ -32,8 +32,6 @@ const WIDE = {
   max_context: 128_000,
   max_api_keys: 5,
 };
-
-const FORMATS: readonly Format[] = ['chat', 'messages'];
 
 /** Answers when the test says so. */
 const SLOW = 'answers-later';
@@ -133,38 +131,41 @@ function expectRefused(answer: JsonAnswer, code: string): number {
 }
 
 describe('case 169: requests a minute', () => {
-  test.each(FORMATS)('%s: counted down in the headers, then refused for free', async (format) => {
-    const account = await onPlan('three-requests');
-    const seen: unknown[] = [];
-    for (let turn = 0; turn < 3; turn += 1) {
-      const answer =
-        turn === 1
-          ? await generateStream(account, format, 'ok', { max_tokens: 100 })
-          : await generate(account, format, 'ok', { max_tokens: 100 });
-      expect(answer.status).toBe(200);
-      expect(answer.headers.get('x-ratelimit-reset-requests')).toMatch(/^(60|5\d)s$/);
-      seen.push(limitHeaders(answer));
-    }
-    const left = (requests: number) => ({
-      requests: ['3', String(requests)],
-      tokens: ['1000000', String(1_000_000 - (3 - requests) * (prompt + 100))],
-    });
-    expect(seen).toEqual([left(2), left(1), left(0)]);
+  test.each(EVERY_FORMAT)(
+    '%s: counted down in the headers, then refused for free',
+    async (format) => {
+      const account = await onPlan('three-requests');
+      const seen: unknown[] = [];
+      for (let turn = 0; turn < 3; turn += 1) {
+        const answer =
+          turn === 1
+            ? await generateStream(account, format, 'ok', { max_tokens: 100 })
+            : await generate(account, format, 'ok', { max_tokens: 100 });
+        expect(answer.status).toBe(200);
+        expect(answer.headers.get('x-ratelimit-reset-requests')).toMatch(/^(60|5\d)s$/);
+        seen.push(limitHeaders(answer));
+      }
+      const left = (requests: number) => ({
+        requests: ['3', String(requests)],
+        tokens: ['1000000', String(1_000_000 - (3 - requests) * (prompt + 100))],
+      });
+      expect(seen).toEqual([left(2), left(1), left(0)]);
 
-    const money = await balance(account);
-    const refused = await generate(account, format, 'ok', { max_tokens: 100 });
-    const wait = expectRefused(refused, 'rate_limit_exceeded');
-    expect(wait).toBeLessThanOrEqual(60);
-    expect(refused.headers.get('x-ratelimit-reset-requests')).toBe(`${wait}s`);
-    expect(limitHeaders(refused)).toEqual(left(0));
-    expect(await balance(account)).toEqual(money);
-    expect(await usage(account)).toMatchObject({
-      requests_this_minute: { used: 3, remaining: 0 },
-      tokens_this_minute: { used: 3 * (prompt + 100), remaining: 1_000_000 - 3 * (prompt + 100) },
-      in_flight: 0,
-      today: { tokens: 45, remaining: null },
-    });
-  });
+      const money = await balance(account);
+      const refused = await generate(account, format, 'ok', { max_tokens: 100 });
+      const wait = expectRefused(refused, 'rate_limit_exceeded');
+      expect(wait).toBeLessThanOrEqual(60);
+      expect(refused.headers.get('x-ratelimit-reset-requests')).toBe(`${wait}s`);
+      expect(limitHeaders(refused)).toEqual(left(0));
+      expect(await balance(account)).toEqual(money);
+      expect(await usage(account)).toMatchObject({
+        requests_this_minute: { used: 3, remaining: 0 },
+        tokens_this_minute: { used: 3 * (prompt + 100), remaining: 1_000_000 - 3 * (prompt + 100) },
+        in_flight: 0,
+        today: { tokens: 45, remaining: null },
+      });
+    },
+  );
 
   test('are shared by the keys of an account, and not by accounts', async () => {
     const [account, stranger] = await Promise.all([
@@ -217,7 +218,7 @@ describe('case 169: tokens a minute', () => {
 });
 
 describe('case 169: concurrency', () => {
-  test.each(FORMATS)(
+  test.each(EVERY_FORMAT)(
     '%s: the third of two waits 2 seconds; who leaves makes room',
     async (format) => {
       const account = await onPlan('two-slots');
@@ -242,7 +243,7 @@ describe('case 169: concurrency', () => {
     const account = await onPlan('two-slots');
     const refused: number[] = [];
     const burst = Array.from({ length: 12 }, async (_, index) => {
-      const { status } = await generate(account, FORMATS[index % 2] ?? 'chat', SLOW);
+      const { status } = await generate(account, EVERY_FORMAT[index % 3] ?? 'chat', SLOW);
       if (status !== 200) refused.push(status);
     });
     await waitUntil(() => refused.length === 10);

@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
-import { FORMATS, type Format, generate } from '../support/client.ts';
+import { EVERY_FORMAT, type EveryFormat, generate } from '../support/client.ts';
 import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
@@ -36,7 +36,11 @@ function start(): Promise<Gateway> {
 }
 
 /** All answers of a flood over several connections, each at its full speed. */
-async function flood(account: TestAccount, format: Format, [, , model, more]: (typeof REFUSED)[0]) {
+async function flood(
+  account: TestAccount,
+  format: EveryFormat,
+  [, , model, more]: (typeof REFUSED)[0],
+) {
   const answers: { status: number; code: unknown; headers: Headers }[] = [];
   const connection = async (): Promise<void> => {
     for (let turn = 0; turn < REQUESTS; turn += 1) {
@@ -59,7 +63,9 @@ describe('one account', () => {
   afterAll(() => gateway[Symbol.asyncDispose]());
 
   test.each(
-    FORMATS.flatMap((format) => REFUSED.map((refused) => [refused[1], format, refused] as const)),
+    EVERY_FORMAT.flatMap((format) =>
+      REFUSED.map((refused) => [refused[1], format, refused] as const),
+    ),
   )('a flood of %s ends in 429 (%s)', async (code, format, refused) => {
     const account = await gateway.createAccount({ plan: 'few', credit: 50 });
     const answers = await flood(account, format, refused);

@@ -5,7 +5,7 @@ import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import fc from 'fast-check';
 import { type Behaviour, streamHead } from '../support/behaviours.ts';
 import { catalogFor } from '../support/catalog.ts';
-import { type Caller, FORMATS, generateStream, get, openStream } from '../support/client.ts';
+import { type Caller, EVERY_FORMAT, generateStream, get, openStream } from '../support/client.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { streamFrames } from '../support/render.ts';
@@ -86,7 +86,7 @@ describeOnEachDatabase('the bill of a request', () => {
   const sha256 = (text: unknown) =>
     new Bun.CryptoHasher('sha256').update(String(text)).digest('hex');
 
-  test.each(FORMATS)(
+  test.each(EVERY_FORMAT)(
     'a client that leaves a %s stream reads its bill by another key',
     async (format) => {
       const { own, colleague } = await payer();
@@ -151,7 +151,7 @@ describeOnEachDatabase('the bill of a request', () => {
     expect(output_tokens).toBe(Math.min(most, Math.floor((ms * pace) / 1_000)));
   });
 
-  test.each(FORMATS)('the bill is the one at the end of a %s stream', async (format) => {
+  test.each(EVERY_FORMAT)('the bill is the one at the end of a %s stream', async (format) => {
     const { own, colleague } = await payer();
     const { headers, events } = await generateStream(own, format, 'ok');
     const bill = await billOf(colleague, headers.get('x-request-id'));

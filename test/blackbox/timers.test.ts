@@ -3,9 +3,10 @@
 // before it, and the cost.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { readAnswerContent, reasonIn } from '../support/answer.ts';
 import { type Behaviour, streamHead } from '../support/behaviours.ts';
 import { catalogOf, UPSTREAM_KEY } from '../support/catalog.ts';
-import { FORMATS, type Format, PATHS, post, requestBody } from '../support/client.ts';
+import { EVERY_FORMAT, type EveryFormat, PATHS, post, requestBody } from '../support/client.ts';
 import { explain, type Story } from '../support/explain.ts';
 import { type Gateway, runCommand, startGateway, type TestAccount } from '../support/gateway.ts';
 import { streamFrames } from '../support/render.ts';
@@ -20,7 +21,7 @@ type Json = Record<string, unknown>;
 type Kind = 'stream' | 'whole' | 'long';
 
 const KINDS: readonly Kind[] = ['stream', 'whole', 'long'];
-const ALL = FORMATS.flatMap((format) => KINDS.map((kind) => [format, kind] as const));
+const ALL = EVERY_FORMAT.flatMap((format) => KINDS.map((kind) => [format, kind] as const));
 const ASKS = [...ALL.map(([format, kind]) => `${format}-${kind}`), 'reported'];
 
 const wordOf = ({ request }: Exchange): string => {
@@ -121,7 +122,7 @@ afterAll(async () => {
 
 type Answer = { readonly status: number; readonly headers: Headers; readonly text: string };
 
-async function ask(format: Format, kind: Kind, model: string): Promise<Answer> {
+async function ask(format: EveryFormat, kind: Kind, model: string): Promise<Answer> {
   const stream = kind === 'stream';
   const body = requestBody(format, model, { stream, max_tokens: kind === 'long' ? 8_000 : 100 });
   const response = await post(payer, PATHS[format], body);
@@ -164,7 +165,7 @@ describe.concurrent.each(ALL)('%s, %s: the next one answers', (format, kind) => 
   });
 });
 
-describe.concurrent.each(FORMATS)('%s', (format) => {
+describe.concurrent.each(EVERY_FORMAT)('%s', (format) => {
   test('no byte, by the upstream', async () => {
     const answer = await ask(format, 'stream', 'mute-upstream');
     expect(attemptsOf(await storyOf(answer))).toMatchObject([
@@ -214,12 +215,9 @@ describe.concurrent.each(FORMATS)('%s', (format) => {
     const model = `trickles-long-${format}-long`;
     const answer = await ask(format, 'long', model);
     expect([answer.status, answer.headers.get('x-svc-model')]).toEqual([200, model]);
-    const { choices, ...body } = JSON.parse(answer.text) as Json;
-    const [choice] = (choices ?? []) as readonly Json[];
-    expect(choice?.['finish_reason'] ?? body['stop_reason']).toBe(
-      format === 'chat' ? 'length' : 'max_tokens',
-    );
-    expect(answer.text).toContain('word word');
+    const { text, reason } = readAnswerContent(format, answer.text);
+    expect(reason).toBe(reasonIn(format, 'length'));
+    expect(text).toContain('word word');
     const story = await storyOf(answer);
     expect(attemptsOf(story)).toMatchObject([{ usage: { basis: 'estimated' } }]);
     expect(Number((story.booked as Json | undefined)?.['charged'])).toBeGreaterThan(10);

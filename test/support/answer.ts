@@ -1,7 +1,8 @@
-// Parses the bytes of an answer in either client format, streamed or whole, into one shape to
+// Parses the bytes of an answer in any client format, streamed or whole, into one shape to
 // compare. Deliberately independent of the gateway's own parsers.
 
-import type { Format } from './client.ts';
+import { expect } from 'bun:test';
+import type { EveryFormat } from './client.ts';
 import { parseEvents } from './sse.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -18,23 +19,37 @@ export type AnswerContent = {
   readonly reason: unknown;
 };
 
-/** The Messages format's words for how an answer ended; it has none for a filter. */
-const REASONS: Readonly<Record<string, string>> = {
-  stop: 'end_turn',
-  length: 'max_tokens',
-  tool_calls: 'tool_use',
-  content_filter: 'end_turn',
+/** The words of the other formats for how an answer ended; Messages has none for a filter. */
+const REASONS: Readonly<Record<Exclude<EveryFormat, 'chat'>, Readonly<Record<string, string>>>> = {
+  messages: {
+    stop: 'end_turn',
+    length: 'max_tokens',
+    tool_calls: 'tool_use',
+    content_filter: 'end_turn',
+  },
+  responses: { stop: 'completed', length: 'max_output_tokens', tool_calls: 'completed' },
 };
 
-/** The same with its reason in the words of a format, as `readAnswerContent` reads it. */
-export function inWordsOf(format: Format, said: AnswerContent): AnswerContent {
-  return format === 'chat' ? said : { ...said, reason: REASONS[String(said.reason)] };
+/** How an answer ended, in the words of a format. */
+export function reasonIn(format: EveryFormat, reason: string): string {
+  return format === 'chat' ? reason : (REASONS[format][reason] ?? reason);
 }
 
-export function readAnswerContent(format: Format, text: string): AnswerContent {
+/** The same with its reason in the words of a format, as `readAnswerContent` reads it. */
+export function inWordsOf(format: EveryFormat, said: AnswerContent): AnswerContent {
+  return { ...said, reason: reasonIn(format, String(said.reason)) };
+}
+
+/** The usage that an event or a whole answer has, if any. */
+export function usageIn(json: Json): Json | undefined {
+  return (json['usage'] ?? (json['response'] as Json | undefined)?.['usage']) as Json | undefined;
+}
+
+export function readAnswerContent(format: EveryFormat, text: string): AnswerContent {
   const isWhole = text.startsWith('{');
   const events = isWhole ? [JSON.parse(text)] : parseEvents(text).map((event) => event.json ?? {});
   if (format === 'chat') return readChunks(events);
+  if (format === 'responses') return isWhole ? readOutput(events[0]) : readItemEvents(events);
   return isWhole ? readMessage(events[0]) : readBlockEvents(events);
 }
 
@@ -100,4 +115,44 @@ function fromBlocks(blocks: readonly Json[], reason: unknown): AnswerContent {
       .map(({ id, name, json }) => ({ id, name, json: String(json) })),
     reason,
   };
+}
+
+function readOutput({ output, status, incomplete_details: cut }: Json): AnswerContent {
+  const items = output as Json[];
+  const joined = (member: string): string =>
+    items
+      .flatMap((item) => (item[member] ?? []) as Json[])
+      .map(({ text }) => text)
+      .join('');
+  return {
+    reasoning: joined('summary'),
+    text: joined('content'),
+    calls: items
+      .filter(({ type }) => type === 'function_call')
+      .map(({ call_id: id, name, arguments: json }) => ({ id, name, json: String(json) })),
+    reason: (cut as Json | null)?.['reason'] ?? (status === 'failed' ? undefined : status),
+  };
+}
+
+/** By its deltas, which the response at its end must agree with. */
+function readItemEvents(events: readonly Json[]): AnswerContent {
+  const begun: Json[] = [];
+  const pieces: string[] = [];
+  for (const { type, output_index: at, item, delta } of events) {
+    const index = Number(at);
+    if (type === 'response.output_item.added') begun[index] = item as Json;
+    if (delta !== undefined) pieces[index] = `${pieces[index] ?? ''}${delta}`;
+  }
+  const output = begun.map((item, index) => {
+    const text = pieces[index] ?? '';
+    if (item['type'] === 'function_call') return { ...item, arguments: text };
+    return { ...item, [item['type'] === 'reasoning' ? 'summary' : 'content']: [{ text }] };
+  });
+  const end = events.findLast(({ type }) =>
+    /^response\.(completed|incomplete|failed)$/.test(String(type)),
+  );
+  const last = (end?.['response'] ?? {}) as Json;
+  const said = readOutput({ ...last, output });
+  if (end !== undefined) expect(readOutput(last)).toEqual(said);
+  return said;
 }

@@ -1,7 +1,7 @@
-// One request of either format, whole or streamed, and its answer in one shape.
+// One request of any format, whole or streamed, and its answer in one shape.
 
-import { type AnswerContent, readAnswerContent } from './answer.ts';
-import { type Caller, type Format, generate, generateStream } from './client.ts';
+import { type AnswerContent, readAnswerContent, usageIn } from './answer.ts';
+import { type Caller, type EveryFormat, generate, generateStream } from './client.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -21,7 +21,7 @@ const NOTHING: AnswerContent = { reasoning: '', text: '', calls: [], reason: und
 
 export async function ask(
   caller: Caller,
-  format: Format,
+  format: EveryFormat,
   stream: boolean,
   model: string,
   more: Json = {},
@@ -34,7 +34,7 @@ export async function ask(
   }
   const { status, headers, events } = await generateStream(caller, format, model, more);
   const all = events.flatMap(({ json }): Json[] => (json === undefined ? [] : [json]));
-  const usage = (all.map((json) => json['usage']).findLast(Boolean) ?? {}) as Json;
+  const usage = all.map(usageIn).findLast(Boolean) ?? {};
   const said = readAnswerContent(format, events.map(({ data }) => `data: ${data}\n\n`).join(''));
   const deltas = all.map((json) => (json['delta'] ?? {}) as Json);
   const sequence = deltas.map((delta) => delta['stop_sequence']).findLast(Boolean) ?? null;

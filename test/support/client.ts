@@ -51,6 +51,13 @@ export function requestBody(
   return { ...base, ...more };
 }
 
+/** What asks a model not to think. */
+export const WITHOUT_THINKING: Readonly<Record<EveryFormat, Record<string, unknown>>> = {
+  chat: { reasoning_effort: 'none' },
+  messages: { thinking: { type: 'disabled' } },
+  responses: { reasoning: { effort: 'none' } },
+};
+
 /** A message of about so many tokens, where a report of that many has to be plausible. */
 export function promptOf(tokens: number | bigint): Record<string, unknown> {
   return { messages: [{ role: 'user', content: `Hello?${' word'.repeat(Number(tokens))}` }] };
