@@ -3,12 +3,13 @@
 
 import type { Database } from 'bun:sqlite';
 import { beforeAll, describe, expect, test } from 'bun:test';
+import { usageIn } from '../support/answer.ts';
 import { behaviourFor, play, streamHead } from '../support/behaviours.ts';
 import { catalogFor } from '../support/catalog.ts';
 import {
   type Caller,
-  FORMATS,
-  type Format,
+  EVERY_FORMAT,
+  type EveryFormat,
   generate,
   generateStream,
   get,
@@ -32,7 +33,7 @@ import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts'
 
 type Json = Record<string, unknown>;
 
-const KINDS = FORMATS.flatMap((format) => [[format, false] as const, [format, true] as const]);
+const KINDS = EVERY_FORMAT.flatMap((format) => [[format, false] as const, [format, true] as const]);
 
 /** Twelve decimals each, so that every total needs the one rounding. */
 const FINE = { input: '0.123456789012', cached_input: '0.012345678901', output: '0.987654321098' };
@@ -167,7 +168,7 @@ const words = (count: number) => Array.from({ length: count }, () => ({ text: 'w
 
 async function bill(
   of: Caller,
-  format: Format,
+  format: EveryFormat,
   stream: boolean,
   model: string,
   more: Json = {},
@@ -186,7 +187,7 @@ async function bill(
   }
   const { status, headers, events } = await generateStream(of, format, model, more);
   expect(headers.get('x-svc-tokens-debited')).toBeNull();
-  const usage = events.map(({ json }) => json?.['usage'] as Json | undefined).findLast(Boolean);
+  const usage = events.map(({ json }) => usageIn(json ?? {})).findLast(Boolean);
   const event = format === 'chat' ? events.at(-2)?.json : usage;
   expect(event?.['svc_tokens_debited']).toBe(usage?.['svc_tokens_debited']);
   return {
@@ -312,7 +313,7 @@ describe('the reservation', () => {
     const prompt = await estimate(rich);
     const exact = await account(prompt + 2 * 4_096);
     const some = await account(prompt + 2 * 6_000 + 1);
-    const rows: [TestAccount, Format, Json, number, boolean][] = [
+    const rows: [TestAccount, EveryFormat, Json, number, boolean][] = [
       [rich, 'chat', {}, 100_000, true],
       [rich, 'chat', { max_tokens: 20_000 }, 20_000, true],
       [rich, 'messages', { max_tokens: 4_096 }, 4_096, false],
@@ -361,7 +362,7 @@ describe('a charge above the hold', () => {
       while (!done) seen.push(atto((await balance(payer)).available));
     })();
     const requests = Array.from({ length: CROWD }, (_, index) =>
-      bill(payer, index % 2 === 0 ? 'chat' : 'messages', index % 3 === 0, 'crowd', {
+      bill(payer, EVERY_FORMAT[index % 3] ?? 'chat', index % 2 === 0, 'crowd', {
         max_tokens: 10,
       }),
     );
@@ -491,7 +492,7 @@ describe('a fallback', () => {
 });
 
 describe('a client that leaves', () => {
-  test.each(FORMATS)(
+  test.each(EVERY_FORMAT)(
     'case 70: in mid-stream pays the prompt and what was delivered, %s',
     async (format) => {
       const payer = await account(100_000);
@@ -527,12 +528,15 @@ describe('a client that leaves', () => {
     },
   );
 
-  test.each(FORMATS)(
+  test.each(EVERY_FORMAT)(
     '%s: with the last event in hand has paid the whole answer, once',
     async (format) => {
       const payer = await account(100_000);
-      const marks =
-        format === 'chat' ? ['finish_reason":"stop', '[DONE]'] : ['message_delta', 'message_stop'];
+      const marks = {
+        chat: ['finish_reason":"stop', '[DONE]'],
+        messages: ['message_delta', 'message_stop'],
+        responses: ['response.output_item.done', 'response.completed'],
+      }[format];
       for (const mark of marks) {
         const abort = new AbortController();
         const response = await openStream(payer, format, 'ok', {}, abort.signal);

@@ -1,5 +1,6 @@
 // Stop sequences, end to end: the upstream gets as many as it takes, and the gateway stops it where
 // the first of all begins; the customer pays for what was delivered.
+// Responses has no stop sequences.
 
 import { beforeAll, describe, expect, test } from 'bun:test';
 import { ask as askFor } from '../support/answered.ts';

@@ -26,7 +26,7 @@ export const PATHS = {
 
 export type EveryFormat = keyof typeof PATHS;
 
-/** The formats whose bodies have messages. */
+/** The formats whose bodies have messages, and stop sequences. */
 export type Format = Exclude<EveryFormat, 'responses'>;
 
 export const FORMATS: readonly Format[] = ['chat', 'messages'];
