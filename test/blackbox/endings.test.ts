@@ -6,12 +6,13 @@ import { type Behaviour, play, SAYS_HELLO, streamHead } from '../support/behavio
 import { catalogFor } from '../support/catalog.ts';
 import {
   type Caller,
-  FORMATS,
-  type Format,
+  EVERY_FORMAT,
+  type EveryFormat,
   get,
   PATHS,
   post,
   requestBody,
+  WITHOUT_THINKING,
 } from '../support/client.ts';
 import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { readBooks } from '../support/readable-books.ts';
@@ -23,7 +24,7 @@ setDefaultTimeout(30_000);
 
 type Json = Record<string, unknown>;
 
-const KINDS = FORMATS.flatMap((format) => [[format, false] as const, [format, true] as const]);
+const KINDS = EVERY_FORMAT.flatMap((format) => [[format, false] as const, [format, true] as const]);
 
 let upstream: Upstream;
 /** Its upstream stops its bill when it is aborted. */
@@ -154,7 +155,13 @@ const SLICE = PROMPT + 4_096 * 2;
 type Left = { readonly leave: () => void; readonly response: Promise<Response | undefined> };
 
 /** A request whose client can leave. */
-function begin(of: Caller, format: Format, stream: boolean, model: string, more: Json = {}): Left {
+function begin(
+  of: Caller,
+  format: EveryFormat,
+  stream: boolean,
+  model: string,
+  more: Json = {},
+): Left {
   const abort = new AbortController();
   const body = requestBody(format, model, { stream, max_tokens: 1_000, ...more });
   const response = post(of, PATHS[format], body, { signal: abort.signal });
@@ -331,7 +338,7 @@ describe.each(KINDS)('%s, streamed: %p', (format, stream) => {
     });
   });
 
-  const off = format === 'chat' ? { reasoning_effort: 'none' } : { thinking: { type: 'disabled' } };
+  const off = WITHOUT_THINKING[format];
 
   test.each([
     ['thinks-and-breaks', off],
@@ -387,32 +394,37 @@ describe.each(KINDS)('%s, streamed: %p', (format, stream) => {
   });
 });
 
-test.each(FORMATS)('a stream that was committed to in silence ends once, %s', async (format) => {
-  const payer = await account(stopping);
-  const { leave, response } = begin(payer, format, true, 'stall-after-head');
-  expect((await response)?.status).toBe(200);
-  leave();
-  expect(await endings(stopping, payer)).toMatchObject([
-    { outcome: 'client_cancelled', phase: 'settled', debited: PROMPT },
-  ]);
-});
+test.each(EVERY_FORMAT)(
+  'a stream that was committed to in silence ends once, %s',
+  async (format) => {
+    const payer = await account(stopping);
+    const { leave, response } = begin(payer, format, true, 'stall-after-head');
+    expect((await response)?.status).toBe(200);
+    leave();
+    expect(await endings(stopping, payer)).toMatchObject([
+      { outcome: 'client_cancelled', phase: 'settled', debited: PROMPT },
+    ]);
+  },
+);
 
 test('an upstream that runs out of resources after content: the formats differ', async () => {
-  const run = async (format: Format) => {
+  const run = async (format: EveryFormat) => {
     const payer = await account(stopping);
     const { response } = begin(payer, format, true, 'runs-out');
     const text = (await (await response)?.text()) ?? '';
     return { text, ended: await endings(stopping, payer) };
   };
-  const [chat, messages] = [await run('chat'), await run('messages')];
-  expect(chat.text).toContain('"finish_reason":"insufficient_system_resource"');
-  expect(parseEvents(messages.text).at(-1)?.event).toBe('error');
-  expect(chat.ended).toMatchObject([{ outcome: 'completed', phase: 'settled' }]);
-  const charged = chat.ended.map(({ output, debited }) => ({ output, debited }));
-  expect(messages.ended).toMatchObject([
-    { outcome: 'upstream_failed', phase: 'settled', ...charged[0] },
-  ]);
-  expect(charged[0]?.debited).toBeGreaterThan(2 * (charged[0]?.output ?? 0));
+  const [chat, messages, responses] = await Promise.all(EVERY_FORMAT.map(run));
+  expect(chat?.text).toContain('"finish_reason":"insufficient_system_resource"');
+  expect(chat?.ended).toMatchObject([{ outcome: 'completed', phase: 'settled' }]);
+  const [charged] = (chat?.ended ?? []).map(({ output, debited }) => ({ output, debited }));
+  for (const failed of [messages, responses]) {
+    expect(parseEvents(failed?.text ?? '').at(-1)?.event).toBe('error');
+    expect(failed?.ended).toMatchObject([
+      { outcome: 'upstream_failed', phase: 'settled', ...charged },
+    ]);
+  }
+  expect(charged?.debited).toBeGreaterThan(2 * (charged?.output ?? 0));
 });
 
 test('a drain whose hold cannot grow is over, and costs no more than the hold', async () => {
