@@ -1,12 +1,12 @@
-// Provokes every code of the error table in both formats. Runs against the executable.
+// Provokes every code of the error table in every format. Runs against the executable.
 
 import { beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { ERRORS, type ErrorCode } from '../../src/core/error.ts';
 import { play, SAYS_HELLO } from '../support/behaviours.ts';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
 import {
-  FORMATS,
-  type Format,
+  EVERY_FORMAT,
+  type EveryFormat,
   generateStream,
   type JsonAnswer,
   PATHS,
@@ -65,7 +65,7 @@ type Asked = {
   readonly headers?: Record<string, string>;
 };
 
-async function ask(format: Format, asked: Asked): Promise<JsonAnswer> {
+async function ask(format: EveryFormat, asked: Asked): Promise<JsonAnswer> {
   const method = asked.method ?? 'POST';
   const body = asked.body ?? requestBody(format, 'ok');
   const text = typeof body === 'string' ? body : JSON.stringify(body);
@@ -91,7 +91,7 @@ type Provoked = RefusalDetail & {
 const newAccount = (plan = 'business') => gateway.createAccount({ plan });
 
 /** The first refusal: a running server looks for the changes of operators now and then. */
-async function refusedSoon(format: Format, asked: Asked): Promise<JsonAnswer> {
+async function refusedSoon(format: EveryFormat, asked: Asked): Promise<JsonAnswer> {
   let answer = await ask(format, asked);
   await waitUntil(async () => {
     if (answer.status === 200) answer = await ask(format, asked);
@@ -123,25 +123,25 @@ const ELSEWHERE = [
  * running requests are in the tests of idempotency.
  */
 const PROVOCATIONS: Readonly<
-  Record<Exclude<ErrorCode, (typeof ELSEWHERE)[number]>, (format: Format) => Promise<Provoked>>
+  Record<Exclude<ErrorCode, (typeof ELSEWHERE)[number]>, (format: EveryFormat) => Promise<Provoked>>
 > = {
   invalid_request: async (format) => ({
     answer: await ask(format, {
       caller: customer,
       body: requestBody(format, 'ok', { messages: [{ role: 'wizard', content: 'x' }] }),
     }),
-    param: 'messages[0].role',
-    message: /^messages\[0\]\.role: must be one of /,
+    param: format === 'responses' ? 'input[0].role' : 'messages[0].role',
+    message: /^(messages|input)\[0\]\.role: must be one of /,
   }),
   context_length_exceeded: async (format) => ({
     answer: await ask(format, {
       caller: customer,
       body: requestBody(format, 'small', { max_tokens: 1_000 }),
     }),
-    param: 'max_tokens',
+    param: format === 'responses' ? 'max_output_tokens' : 'max_tokens',
     message:
-      format === 'chat'
-        ? /^This model's maximum context length is 200 tokens for this account, but the request asks for 1\d{3} tokens \(\d+ in the messages, 1000 in max_tokens\)\./
+      format !== 'messages'
+        ? /^This model's maximum context length is 200 tokens for this account, but the request asks for 1\d{3} tokens \(\d+ in the messages, 1000 in max_(output_)?tokens\)\./
         : /^input length and `max_tokens` exceed context limit: \d+ \+ 1000 > 200,/,
   }),
   missing_api_key: async (format) => ({
@@ -200,8 +200,11 @@ const PROVOCATIONS: Readonly<
     return { answer: await refusedSoon(format, { caller }) };
   },
   ip_blocked: async (format) => {
-    const network = format === 'chat' ? '203.0.113.0/25' : '2001:db8:1::/48';
-    const address = format === 'chat' ? '203.0.113.7' : '2001:db8:1::7';
+    const [network, address] = {
+      chat: ['203.0.113.0/25', '203.0.113.7'] as const,
+      messages: ['2001:db8:1::/48', '2001:db8:1::7'] as const,
+      responses: ['203.0.113.128/25', '203.0.113.129'] as const,
+    }[format];
     await gateway.run('block', 'add', 'network', network);
     const headers = { 'x-forwarded-for': address };
     return { answer: await refusedSoon(format, { caller: customer, headers }) };
@@ -222,6 +225,7 @@ const PROVOCATIONS: Readonly<
   }),
   not_found: async (format) => ({
     answer: await ask(format, { caller: customer, path: `${PATHS[format]}/drafts` }),
+    ...(format === 'responses' ? { message: /^Responses are not kept here: / } : {}),
   }),
   model_not_found: async (format) => ({
     answer: await ask(format, { caller: customer, body: requestBody(format, 'no-such-model') }),
@@ -304,7 +308,7 @@ const CHAT_ALONE: ReadonlySet<string> = new Set([
 ]);
 
 const CODES = Object.keys(PROVOCATIONS) as (keyof typeof PROVOCATIONS)[];
-const CASES = CODES.flatMap((code) => FORMATS.map((format) => [code, format] as const));
+const CASES = CODES.flatMap((code) => EVERY_FORMAT.map((format) => [code, format] as const));
 
 test('every code but these is provoked', () => {
   expect(new Set<string>([...CODES, ...ELSEWHERE])).toEqual(new Set(Object.keys(ERRORS)));
@@ -335,10 +339,12 @@ test('a context refusal names the field by which the caller bounds the output', 
 });
 
 describe('a key is checked on every path that needs one', () => {
-  const PROTECTED: readonly (readonly [string, string, Format])[] = [
+  const PROTECTED: readonly (readonly [string, string, EveryFormat])[] = [
     ['POST', '/v1/chat/completions', 'chat'],
     ['POST', '/v1/messages', 'messages'],
     ['POST', '/v1/messages/count_tokens', 'messages'],
+    ['POST', '/v1/responses', 'responses'],
+    ['POST', '/v1/responses/input_tokens', 'responses'],
     ['GET', '/v1/models', 'chat'],
     ['GET', '/v1/models/ok', 'chat'],
     ['GET', '/v1/models/no-such-model', 'chat'],
@@ -367,7 +373,7 @@ describe('a key is checked on every path that needs one', () => {
 
   test('x-api-key is as good as Authorization, and two different keys are none', async () => {
     const other = await newAccount();
-    for (const format of FORMATS) {
+    for (const format of EVERY_FORMAT) {
       const asked = { caller: customer, headers: { authorization: '', 'x-api-key': customer.key } };
       expect((await ask(format, asked)).status).toBe(200);
       const both = await ask(format, { caller: customer, headers: { 'x-api-key': other.key } });
@@ -399,9 +405,9 @@ test('a key ends at its expiry date, to the moment', async () => {
 
 test('a request in progress when an account is blocked, or maintenance begins, is finished', async () => {
   const account = await newAccount();
-  const streams = FORMATS.map((format) => generateStream(account, format, SLOW));
+  const streams = EVERY_FORMAT.map((format) => generateStream(account, format, SLOW));
   await upstream.waitFor(
-    ({ requests }) => requests.filter(({ model }) => model === SLOW).length === 2,
+    ({ requests }) => requests.filter(({ model }) => model === SLOW).length === EVERY_FORMAT.length,
   );
   await gateway.run('maintenance', 'on');
   await gateway.run('account', 'suspend', account.id);
@@ -409,7 +415,7 @@ test('a request in progress when an account is blocked, or maintenance begins, i
   await waitUntil(async () => (await ask('chat', { caller: account })).status === 403);
   later.resolve();
   for (const { events } of await Promise.all(streams)) {
-    expect(events.at(-1)?.data).toMatch(/^\[DONE\]$|"message_stop"/);
+    expect(events.at(-1)?.data).toMatch(/^\[DONE\]$|"message_stop"|"response\.completed"/);
     expect(events.map(({ data }) => data).join()).toContain('"svc_outcome":"completed"');
   }
   await gateway.run('maintenance', 'off');
