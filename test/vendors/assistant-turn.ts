@@ -1,20 +1,27 @@
-// An answer as the assistant turn that a client keeps: whole, or put together from a stream, with every
-// member that the server gave.
+// An answer as the assistant turn, or the items, that a client keeps: whole, or put together from a
+// stream, with every member that the server gave.
 
-import type { Format } from '../support/client.ts';
+import type { EveryFormat } from '../support/client.ts';
 import { parseEvents } from '../support/sse.ts';
 import type { Json } from './stand-ins/server.ts';
 
-/** The turn of an answer. */
-export function assistantTurn(format: Format, text: string): Json {
+/** The turn of an answer; in Responses, its items. */
+export function answerTurns(format: EveryFormat, text: string): readonly Json[] {
   if (text.startsWith('{')) {
     const whole = JSON.parse(text) as Json;
-    if (format === 'messages') return { role: 'assistant', content: whole['content'] };
+    if (format === 'messages') return [{ role: 'assistant', content: whole['content'] }];
+    if (format === 'responses') return whole['output'] as readonly Json[];
     const [choice] = whole['choices'] as readonly { readonly message: Json }[];
-    return choice?.message ?? {};
+    return [choice?.message ?? {}];
   }
   const events = parseEvents(text).map((event) => event.json ?? {});
-  return format === 'messages' ? turnOfBlocks(events) : turnOfChunks(events);
+  if (format === 'responses') {
+    const done = events.filter(({ type }) => type === 'response.output_item.done');
+    return done
+      .toSorted((a, b) => Number(a['output_index']) - Number(b['output_index']))
+      .map(({ item }) => item as Json);
+  }
+  return [format === 'messages' ? turnOfBlocks(events) : turnOfChunks(events)];
 }
 
 type Delta = {

@@ -1,7 +1,8 @@
 // What an answer costs: as its counts and the prices of the matrix say, in the test's own arithmetic,
 // and as the answer itself says.
 
-import type { Format } from '../support/client.ts';
+import { usageIn } from '../support/answer.ts';
+import type { EveryFormat } from '../support/client.ts';
 import { must } from './cases/case.ts';
 import { PRICE } from './catalog.ts';
 import type { Row } from './rows.ts';
@@ -35,18 +36,20 @@ function costOf({ prompt, cached, written, output }: Counts, { writes }: Row): s
 /** Throws unless the answer's bill and counts are what the vendor's counts say. */
 export function mustBill(
   text: string,
-  { row, format }: { readonly row: Row; readonly format: Format },
+  { row, format }: { readonly row: Row; readonly format: EveryFormat },
   counts: Counts | undefined,
 ): void {
   must(counts !== undefined, 'the stand-in reported no counts');
   const last = text.split('\n').findLast((line) => line.includes('svc_tokens_debited')) ?? '{}';
   const event = JSON.parse(last.replace(/^data: /, '')) as Json;
-  const usage = (event['usage'] ?? {}) as Json;
-  const wanted = {
+  const usage = { ...usageIn(event), ...(usageIn(event)?.['input_tokens_details'] as Json) };
+  const wanted: Json = {
     svc_tokens_debited: costOf(counts, row),
-    ...(format === 'chat'
-      ? { prompt_tokens: counts.prompt, prompt_cache_hit_tokens: counts.cached }
-      : { cache_read_input_tokens: counts.cached }),
+    ...{
+      chat: { prompt_tokens: counts.prompt, prompt_cache_hit_tokens: counts.cached },
+      messages: { cache_read_input_tokens: counts.cached },
+      responses: { input_tokens: counts.prompt, cached_tokens: counts.cached },
+    }[format],
   };
   for (const [name, value] of Object.entries(wanted)) {
     must(usage[name] === value, `${name} is ${String(usage[name])}, not ${value}`);

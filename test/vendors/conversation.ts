@@ -1,9 +1,9 @@
-// A client's conversation in either format. It returns every assistant turn as it came, with all of its
+// A client's conversation in any format. It returns every assistant turn as it came, with all of its
 // thinking, as the formats want it.
 
 import { type AnswerContent, readAnswerContent } from '../support/answer.ts';
-import { type Caller, type Format, PATHS, post } from '../support/client.ts';
-import { assistantTurn } from './assistant-turn.ts';
+import { type Caller, type EveryFormat, PATHS, post } from '../support/client.ts';
+import { answerTurns } from './assistant-turn.ts';
 import type { Json } from './stand-ins/server.ts';
 
 export type Tool = { readonly name: string; readonly schema?: Json };
@@ -23,7 +23,7 @@ export type Reply = {
   readonly text: string;
   readonly said: AnswerContent;
   /** The thinking, text and calls as the client returns them. */
-  readonly turn: Json;
+  readonly turns: readonly Json[];
 };
 
 /** The answer was not a 200; the message has the status and the error. */
@@ -43,20 +43,22 @@ function errorIn(text: string): Json {
   return text.startsWith('{') ? ((JSON.parse(text) as Json)['error'] as Json) : {};
 }
 
-function withoutThinking({ reasoning_content: _, content, ...turn }: Json): Json {
+function withoutThinking({ reasoning_content: _, content, ...turn }: Json): Json | undefined {
+  if (turn['type'] === 'reasoning') return undefined;
+  if (content === undefined) return turn;
   if (!Array.isArray(content)) return { ...turn, content };
   return { ...turn, content: content.filter(({ type }) => type !== 'thinking') };
 }
 
 export class Conversation {
-  readonly format: Format;
+  readonly format: EveryFormat;
   readonly #caller: Caller;
   readonly #model: string;
   readonly #turns: Json[] = [];
   #system: readonly Json[] | undefined;
   #keepsThinking = true;
 
-  constructor(format: Format, caller: Caller, model: string) {
+  constructor(format: EveryFormat, caller: Caller, model: string) {
     this.format = format;
     this.#caller = caller;
     this.#model = model;
@@ -64,7 +66,7 @@ export class Conversation {
 
   /** Sets the system prompt, with the cache mark that agents set in the Messages format. */
   system(text: string): this {
-    if (this.format === 'chat') this.#turns.unshift({ role: 'system', content: text });
+    if (this.format !== 'messages') this.#turns.unshift({ role: 'system', content: text });
     else this.#system = [{ type: 'text', text, cache_control: { type: 'ephemeral' } }];
     return this;
   }
@@ -88,11 +90,18 @@ export class Conversation {
   }
 
   /** Adds the last answer and the results of its calls. */
-  returnResults({ said, turn }: Reply, text = '{"degrees":21}'): this {
-    this.#turns.push(this.#keepsThinking ? turn : withoutThinking(turn));
-    if (this.format === 'chat') {
+  returnResults({ said, turns }: Reply, text = '{"degrees":21}'): this {
+    const kept = this.#keepsThinking
+      ? turns
+      : turns.flatMap<Json>((turn) => withoutThinking(turn) ?? []);
+    this.#turns.push(...kept);
+    if (this.format !== 'messages') {
       for (const { id } of said.calls) {
-        this.#turns.push({ role: 'tool', tool_call_id: id, content: text });
+        this.#turns.push(
+          this.format === 'chat'
+            ? { role: 'tool', tool_call_id: id, content: text }
+            : { type: 'function_call_output', call_id: id, output: text },
+        );
       }
       return this;
     }
@@ -104,8 +113,8 @@ export class Conversation {
   }
 
   /** Adds the last answer. */
-  keep({ turn }: Reply): this {
-    this.#turns.push(turn);
+  keep({ turns }: Reply): this {
+    this.#turns.push(...turns);
     return this;
   }
 
@@ -113,7 +122,7 @@ export class Conversation {
   async open({ stream = false, tools, force, more, signal }: Options = {}): Promise<Response> {
     const body = {
       model: this.#model,
-      messages: this.#turns,
+      [this.format === 'responses' ? 'input' : 'messages']: this.#turns,
       stream,
       ...(this.format === 'messages' ? { max_tokens: 8_000 } : {}),
       ...(this.#system === undefined ? {} : { system: this.#system }),
@@ -131,7 +140,7 @@ export class Conversation {
     const text = await response.text();
     if (response.status !== 200) throw new Unserved(response.status, text);
     const said = readAnswerContent(this.format, text);
-    return { status: response.status, text, said, turn: assistantTurn(this.format, text) };
+    return { status: response.status, text, said, turns: answerTurns(this.format, text) };
   }
 
   #toolOf({ name, schema }: Tool): Json {
@@ -140,7 +149,9 @@ export class Conversation {
       return { name, description, input_schema: schema ?? { type: 'object' } };
     }
     const parameters = schema === undefined ? {} : { parameters: schema };
-    return { type: 'function', function: { name, description, ...parameters } };
+    const declared = { name, description, ...parameters };
+    if (this.format === 'responses') return { type: 'function', ...declared };
+    return { type: 'function', function: declared };
   }
 
   #choiceOf(force: string): unknown {
@@ -148,6 +159,8 @@ export class Conversation {
       return ['any', 'none'].includes(force) ? { type: force } : { type: 'tool', name: force };
     }
     if (force === 'none') return force;
-    return force === 'any' ? 'required' : { type: 'function', function: { name: force } };
+    if (force === 'any') return 'required';
+    if (this.format === 'responses') return { type: 'function', name: force };
+    return { type: 'function', function: { name: force } };
   }
 }

@@ -1,9 +1,9 @@
-// The newest models of every vendor, each behind a strict stand-in: every case is served in both client
-// formats. README.md says how to read the table.
+// The newest models of every vendor, each behind a strict stand-in: every case is served in every client
+// format. README.md says how to read the table.
 
 import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { createAccounts } from '../support/accounts.ts';
-import { type Caller, FORMATS, type Format } from '../support/client.ts';
+import { type Caller, EVERY_FORMAT, type EveryFormat } from '../support/client.ts';
 import { closeAtEnd, type Gateway, startGateway } from '../support/gateway.ts';
 import { ANSWERS } from './cases/answers.ts';
 import type { Case, Cell } from './cases/case.ts';
@@ -31,11 +31,11 @@ let standIns: StandIns;
 let gateway: Gateway;
 let results: readonly Result[] = [];
 
-type Planned = { readonly row: Row; readonly format: Format; readonly of: Case };
+type Planned = { readonly row: Row; readonly format: EveryFormat; readonly of: Case };
 
 const PLANNED: readonly Planned[] = RUN.flatMap((row) =>
   CASES.filter(({ applies }) => applies?.(row) !== false).flatMap((of) =>
-    (of.formats ?? FORMATS).map((format) => ({ row, format, of })),
+    (of.formats ?? EVERY_FORMAT).map((format) => ({ row, format, of })),
   ),
 );
 

@@ -1,18 +1,18 @@
 // The result of the matrix as a table, and the reasons of the cells that do not hold.
 
-import type { Format } from '../support/client.ts';
+import type { EveryFormat } from '../support/client.ts';
 
 export type Result = {
   readonly row: string;
   readonly name: string;
-  readonly format: Format;
+  readonly format: EveryFormat;
   /** Why the cell does not hold; absent where it does. */
   readonly reason?: string;
 };
 
-/** `chat` and `messages` by their first letters where a cell does not hold, else a dot. */
+/** Formats by their first letters where a cell does not hold, else a dot. */
 function shown(results: readonly Result[]): string {
-  if (results.length === 0) return '  ';
+  if (results.length === 0) return '   ';
   return results.map(({ format, reason }) => (reason === undefined ? '.' : format[0])).join('');
 }
 
@@ -25,16 +25,16 @@ export function tableOf(results: readonly Result[]): string {
     const cells = names.map((name) => {
       return shown(results.filter((result) => result.row === row && result.name === name));
     });
-    return `${row.padEnd(width)}  ${cells.map((cell) => cell.padEnd(3)).join(' ')}`;
+    return `${row.padEnd(width)}  ${cells.map((cell) => cell.padEnd(4)).join(' ')}`;
   });
-  const numbers = names.map((_, index) => String(index + 1).padEnd(3)).join(' ');
+  const numbers = names.map((_, index) => String(index + 1).padEnd(4)).join(' ');
   const key = names.map((name, index) => `${index + 1} ${name}`).join(', ');
   const failed = results.filter(({ reason }) => reason !== undefined);
   return [
     `${' '.repeat(width)}  ${numbers}`,
     ...lines,
     '',
-    `${results.length - failed.length} of ${results.length} cells hold. ". ." holds; "c" and "m" do not hold in the chat and Messages format.`,
+    `${results.length - failed.length} of ${results.length} cells hold. "..." holds; "c", "m" and "r" do not hold in the chat, Messages and Responses format.`,
     `Cases: ${key}`,
     ...failed.map(describe),
     '',

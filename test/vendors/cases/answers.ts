@@ -1,7 +1,7 @@
 // Cases of one answer: content, thinking, efforts, the beginning of an answer, sampling, schemas, images.
 
 import { EFFORTS } from '../../../src/core/effort.ts';
-import type { Format } from '../../support/client.ts';
+import { type EveryFormat, FORMATS, WITHOUT_THINKING } from '../../support/client.ts';
 import { SAYS } from '../stand-ins/script.ts';
 import type { Json } from '../stand-ins/server.ts';
 import {
@@ -15,11 +15,6 @@ import {
   talk,
 } from './case.ts';
 
-const OFF: Readonly<Record<Format, Json>> = {
-  chat: { reasoning_effort: 'none' },
-  messages: { thinking: { type: 'disabled' } },
-};
-
 const SCHEMA = {
   type: 'object',
   properties: { settlement: { type: 'string' } },
@@ -27,7 +22,7 @@ const SCHEMA = {
   additionalProperties: false,
 };
 
-const SCHEMA_OF: Readonly<Record<Format, Json>> = {
+const SCHEMA_OF: Readonly<Record<EveryFormat, Json>> = {
   chat: {
     response_format: {
       type: 'json_schema',
@@ -35,15 +30,22 @@ const SCHEMA_OF: Readonly<Record<Format, Json>> = {
     },
   },
   messages: { output_config: { format: { type: 'json_schema', schema: SCHEMA } } },
+  responses: {
+    text: { format: { type: 'json_schema', name: 'answer', strict: true, schema: SCHEMA } },
+  },
 };
 
 /** What clients send without a need. */
-const USUAL: Readonly<Record<Format, Json>> = {
+const USUAL: Readonly<Record<EveryFormat, Json>> = {
   chat: {
     ...{ top_p: 0.9, frequency_penalty: 0.2, presence_penalty: 0.1, n: 1, seed: 7, user: 'u-1' },
     ...{ logprobs: false, store: false, metadata: { run: '1' }, service_tier: 'auto' },
   },
   messages: { top_p: 0.9, top_k: 40, metadata: { user_id: 'u-1' }, service_tier: 'auto' },
+  responses: {
+    ...{ top_p: 0.9, user: 'u-1', store: false, metadata: { run: '1' }, service_tier: 'auto' },
+    ...{ truncation: 'auto', include: ['reasoning.encrypted_content'], text: {} },
+  },
 };
 
 /** More than some vendors take, and longer. */
@@ -59,13 +61,15 @@ const STOPS = [
 const PIXEL =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
-const IMAGE: Readonly<Record<Format, Json>> = {
+const IMAGE: Readonly<Record<EveryFormat, Json>> = {
   chat: { type: 'image_url', image_url: { url: `data:image/png;base64,${PIXEL}` } },
   messages: { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PIXEL } },
+  responses: { type: 'input_image', image_url: `data:image/png;base64,${PIXEL}` },
 };
 
-function effortOf(format: Format, effort: string): Json {
+function effortOf(format: EveryFormat, effort: string): Json {
   if (format === 'chat') return { reasoning_effort: effort };
+  if (format === 'responses') return { reasoning: { effort, summary: 'auto' } };
   const thinking = effort === 'none' ? {} : { thinking: { type: 'adaptive' } };
   return { ...thinking, output_config: { effort } };
 }
@@ -83,7 +87,8 @@ async function showsThinking(cell: Cell): Promise<void> {
 /** A model without vision rejects the image: the gateway at once, or the vendor when it is asked. */
 async function takesImage(cell: Cell): Promise<void> {
   const { format, mark, row } = cell;
-  const text = { type: 'text', text: `${mark} What is this?` };
+  const type = format === 'responses' ? 'input_text' : 'text';
+  const text = { type, text: `${mark} What is this?` };
   const sent = talk(cell, 'Look at this.').user([text, IMAGE[format]]).send();
   if (row.vision) {
     mustSay(await sent, SAYS.text);
@@ -93,7 +98,7 @@ async function takesImage(cell: Cell): Promise<void> {
   const error = await failureOf(sent);
   must(error?.status === 400, `an image answers ${error?.message ?? 200}`);
   if (cell.seen().length > 0) mustRefuseOnce(cell);
-  else must(String(error.error['param']).startsWith('messages'), 'the refusal names no field');
+  else must(/^(messages|input)/.test(String(error.error['param'])), 'the refusal names no field');
 }
 
 export const ANSWERS: readonly Case[] = [
@@ -109,7 +114,7 @@ export const ANSWERS: readonly Case[] = [
   {
     name: 'thinking off',
     run: async (cell) => {
-      const reply = await talk(cell, 'Greet.').send({ more: OFF[cell.format] });
+      const reply = await talk(cell, 'Greet.').send({ more: WITHOUT_THINKING[cell.format] });
       mustSay(reply, SAYS.text);
       must(!cell.row.off || cell.seen()[0]?.thought === false, 'the model thinks');
     },
@@ -141,6 +146,8 @@ export const ANSWERS: readonly Case[] = [
   },
   {
     name: 'stop sequences',
+    // Responses has none.
+    formats: FORMATS,
     run: async (cell) => {
       const name = cell.format === 'chat' ? 'stop' : 'stop_sequences';
       mustSay(await talk(cell, 'Greet.').send({ more: { [name]: STOPS } }), SAYS.text);
@@ -149,7 +156,8 @@ export const ANSWERS: readonly Case[] = [
   {
     name: 'few tokens',
     run: async (cell) => {
-      const reply = await talk(cell, 'Greet.').send({ more: { max_tokens: 8 } });
+      const field = cell.format === 'responses' ? 'max_output_tokens' : 'max_tokens';
+      const reply = await talk(cell, 'Greet.').send({ more: { [field]: 8 } });
       must(SAYS.text.startsWith(reply.said.text), `the answer is ${reply.said.text}`);
     },
   },

@@ -1,6 +1,6 @@
 // What a case of the matrix is, and what its cases share.
 
-import type { Caller, Format } from '../../support/client.ts';
+import type { Caller, EveryFormat } from '../../support/client.ts';
 import { Conversation, type Reply, Unserved } from '../conversation.ts';
 import type { Row } from '../rows.ts';
 import type { Json, Seen } from '../stand-ins/server.ts';
@@ -8,7 +8,7 @@ import type { Json, Seen } from '../stand-ins/server.ts';
 /** One model in one case and one client format. */
 export type Cell = {
   readonly row: Row;
-  readonly format: Format;
+  readonly format: EveryFormat;
   readonly caller: Caller;
   /** Begins the first user text, and finds the cell's requests at the stand-in. */
   readonly mark: string;
@@ -21,8 +21,8 @@ export type Cell = {
 /** A case throws where its rule does not hold. */
 export type Case = {
   readonly name: string;
-  /** Both by default. */
-  readonly formats?: readonly Format[];
+  /** All by default. */
+  readonly formats?: readonly EveryFormat[];
   /** The rows that have what the case is about; all by default. */
   readonly applies?: (row: Row) => boolean;
   /** Whether the vendor may refuse a request of the case. */
@@ -31,9 +31,10 @@ export type Case = {
 };
 
 /** Requests thinking in each format. */
-export const THINK: Readonly<Record<Format, Json>> = {
+export const THINK: Readonly<Record<EveryFormat, Json>> = {
   chat: { reasoning_effort: 'high' },
   messages: { thinking: { type: 'enabled', budget_tokens: 4_000 } },
+  responses: { reasoning: { effort: 'high', summary: 'auto' } },
 };
 
 /** A tool of the cases. Prompts do not contain these names, so that only a request can force one. */

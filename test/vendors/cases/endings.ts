@@ -1,5 +1,6 @@
 // Cases of how an answer ends and what it costs: left, refused, too long, billed.
 
+import { reasonIn } from '../../support/answer.ts';
 import { get } from '../../support/client.ts';
 import { readEvents } from '../../support/sse.ts';
 import { waitUntil } from '../../support/upstream.ts';
@@ -48,7 +49,8 @@ async function refused(cell: Cell): Promise<void> {
     return;
   }
   const { said } = await sent;
-  const wanted = cell.format === 'chat' ? ['content_filter', 'stop'] : ['end_turn', 'refusal'];
+  const wanted = ['content_filter', 'stop'].map((reason) => reasonIn(cell.format, reason));
+  if (cell.format === 'messages') wanted.push('refusal');
   must(wanted.includes(String(said.reason)), `the reason is ${String(said.reason)}`);
 }
 

@@ -1,6 +1,5 @@
 // Cases with tools: loops that keep the model's thinking, forced tools, schemas and names.
 
-import type { Format } from '../../support/client.ts';
 import type { Tool } from '../conversation.ts';
 import { SAYS } from '../stand-ins/script.ts';
 import {
@@ -77,21 +76,17 @@ async function parallel(cell: Cell): Promise<void> {
 
 async function oneAtATime(cell: Cell): Promise<void> {
   const more =
-    cell.format === 'chat'
-      ? { parallel_tool_calls: false }
-      : { tool_choice: { type: 'auto', disable_parallel_tool_use: true } };
+    cell.format === 'messages'
+      ? { tool_choice: { type: 'auto', disable_parallel_tool_use: true } }
+      : { parallel_tool_calls: false };
   mustCall(await talk(cell, '[call]').send({ tools: [WEATHER, STATION], more }), WEATHER.name);
 }
 
-/** Tools without `properties`: an empty object, and in the chat format no schema at all. */
+/** Tools without `properties`: an empty object, and where the format allows it no schema at all. */
 async function withoutProperties(cell: Cell): Promise<void> {
-  const schemas: Readonly<Record<Format, readonly Tool[]>> = {
-    chat: [{ name: WEATHER.name, schema: { type: 'object' } }, { name: STATION.name }],
-    messages: [{ name: WEATHER.name, schema: { type: 'object' } }],
-  };
-  const conversation = talk(cell, '[call]');
-  const tools = schemas[cell.format];
-  const reply = await conversation.send({ tools });
+  const empty: Tool = { name: WEATHER.name, schema: { type: 'object' } };
+  const tools = cell.format === 'messages' ? [empty] : [empty, { name: STATION.name }];
+  const reply = await talk(cell, '[call]').send({ tools });
   mustCall(reply, WEATHER.name);
 }
 
