@@ -10,11 +10,12 @@ import { play, SAYS_HELLO } from '../support/behaviours.ts';
 import { catalogFor } from '../support/catalog.ts';
 import {
   type Caller,
-  FORMATS,
+  EVERY_FORMAT,
   generate,
   generateStream,
   get,
   openStream,
+  type StreamAnswer,
 } from '../support/client.ts';
 import {
   type Gateway,
@@ -100,6 +101,22 @@ async function ledgerCheck(gateway: Gateway): Promise<unknown> {
 
 const LEDGER_OK = { name: 'ledger', ok: true, detail: 'every balance is the sum of its entries' };
 
+/** A stream ends with the last event of its format, and its bill says that it is complete. */
+function expectWhole({ events }: StreamAnswer): void {
+  expect(events.at(-1)?.data).toMatch(/^\[DONE\]$|"message_stop"|"response\.completed"/);
+  expect(events.map(({ data }) => data).join()).toContain('"svc_outcome":"completed"');
+}
+
+/** A stream ends with the error of a server that stops. */
+function expectGatewayFailed(text: string): void {
+  const events = parseEvents(text).filter(({ data }) => data !== '[DONE]');
+  expect(text.includes('chat.completion.chunk')).toBe(text.endsWith('data: [DONE]\n\n'));
+  expect(events.at(-1)?.json?.['error']).toMatchObject({
+    code: 'provider_unavailable',
+    svc_outcome: 'gateway_failed',
+  });
+}
+
 test('the link for an operator leads to the console of the server that runs', async () => {
   await using gateway = await start();
   const { link } = await gateway.run('operator', 'create', 'ada@example.com');
@@ -134,9 +151,9 @@ describe('a stop', () => {
     await using gateway = await start();
     const account = await gateway.createAccount();
     later = Promise.withResolvers();
-    const streams = FORMATS.map((format) => generateStream(account, format, SLOW));
+    const streams = EVERY_FORMAT.map((format) => generateStream(account, format, SLOW));
     const whole = generate(account, 'chat', SLOW);
-    await waitUntil(async () => (await inFlight(account)) === 3);
+    await waitUntil(async () => (await inFlight(account)) === 4);
 
     const stopped = gateway.stop();
     await waitUntil(() => gateway.output().includes('draining'));
@@ -144,15 +161,12 @@ describe('a stop', () => {
     if (typeof late !== 'string') expect(late.status).toBe(503);
 
     later.resolve();
-    const [chat, messages] = await Promise.all(streams);
-    expect(chat?.events.at(-1)?.data).toBe('[DONE]');
-    expect(chat?.events.at(-2)?.json).toMatchObject({ svc_outcome: 'completed' });
-    expect(messages?.events.at(-1)?.event).toBe('message_stop');
+    for (const stream of await Promise.all(streams)) expectWhole(stream);
     expect((await whole).status).toBe(200);
     expect(await stopped).toBe(0);
     const books = booksOf(gateway, account.id);
-    // Three answers of 16.4.
-    expect(books).toMatchObject({ open: 0n, held: 0n, debited: 49_200_000n });
+    // Four answers of 16.4.
+    expect(books).toMatchObject({ open: 0n, held: 0n, debited: 65_600_000n });
     expect(await ledgerCheck(gateway)).toEqual(LEDGER_OK);
   });
 
@@ -160,30 +174,21 @@ describe('a stop', () => {
     await using gateway = await start({ DRAIN_SECONDS: '0.3' });
     const account = await gateway.createAccount({ plan: 'pro' });
     const streams = await Promise.all(
-      FORMATS.map((format) => openStream(account, format, 'stall')),
+      EVERY_FORMAT.map((format) => openStream(account, format, 'stall')),
     );
     const texts = streams.map((stream) => stream.text());
     const silent = [
       generate(account, 'chat', 'stall-before'),
       generate(account, 'messages', 'stall-before', { stream: true }),
     ].map((answer) => answer.catch(() => 'no connection'));
-    await waitUntil(async () => (await inFlight(account)) === 4);
+    await waitUntil(async () => (await inFlight(account)) === 5);
 
     const from = performance.now();
     expect(await gateway.stop()).toBe(0);
     // The default, as if the setting were not read.
     expect(performance.now() - from).toBeLessThan(30_000);
 
-    const [chat = '', messages = ''] = await Promise.all(texts);
-    const chatEvents = parseEvents(chat);
-    expect(chatEvents.at(-1)?.data).toBe('[DONE]');
-    const errors = [chatEvents.at(-2)?.json, parseEvents(messages).at(-1)?.json];
-    for (const event of errors) {
-      expect(event?.['error']).toMatchObject({
-        code: 'provider_unavailable',
-        svc_outcome: 'gateway_failed',
-      });
-    }
+    for (const text of await Promise.all(texts)) expectGatewayFailed(text);
     for (const answer of await Promise.all(silent)) {
       if (typeof answer !== 'string') expect(answer.status).toBe(503);
     }
@@ -200,22 +205,14 @@ describe('a stop', () => {
     await using gateway = await start({ DRAIN_SECONDS: '0.3' });
     const account = await gateway.createAccount({ plan: 'pro' });
     const texts: Promise<string>[] = [];
-    for (const format of FORMATS) {
+    for (const format of EVERY_FORMAT) {
       const response = await openKeyed(account, format, 'stall', { format, stream: true });
       expect(response.status).toBe(200);
       texts.push(response.text().catch(() => 'torn'));
     }
     expect(await gateway.stop()).toBe(0);
 
-    const [chat, messages] = await Promise.all(texts);
-    const chatEvents = parseEvents(chat ?? '');
-    expect(chatEvents.at(-1)?.data).toBe('[DONE]');
-    for (const event of [chatEvents.at(-2), parseEvents(messages ?? '').at(-1)]) {
-      expect(event?.json?.['error']).toMatchObject({
-        code: 'provider_unavailable',
-        svc_outcome: 'gateway_failed',
-      });
-    }
+    for (const text of await Promise.all(texts)) expectGatewayFailed(text);
     expect(booksOf(gateway, account.id)).toMatchObject({ open: 0n, held: 0n });
   });
 
@@ -270,7 +267,7 @@ describe('a kill', () => {
     let acknowledged = 0;
     let alive = true;
     const client = async (index: number): Promise<void> => {
-      const format = FORMATS[index % 2] ?? 'chat';
+      const format = EVERY_FORMAT[index % 3] ?? 'chat';
       while (alive) {
         const answer = await generate(account, format, 'ok', { max_tokens: 100 });
         if (answer.headers.get('x-svc-tokens-debited') === '16.4') acknowledged += 1;
@@ -341,8 +338,8 @@ describe.skipIf(Bun.which('prlimit') === null)('a disk that is full', () => {
     await using gateway = await start({ LOG_LEVEL: 'error' }, { prefix });
     const account = await gateway.createAccount();
     later = Promise.withResolvers();
-    const streams = FORMATS.map((format) => generateStream(account, format, SLOW));
-    await waitUntil(() => booksOf(gateway, account.id).open === 2n);
+    const streams = EVERY_FORMAT.map((format) => generateStream(account, format, SLOW));
+    await waitUntil(() => booksOf(gateway, account.id).open === 3n);
     const limitFiles = (bytes: string) => {
       const done = Bun.spawnSync(['prlimit', '--pid', String(gateway.pid), `--fsize=${bytes}:`]);
       expect(done.exitCode).toBe(0);
@@ -356,21 +353,19 @@ describe.skipIf(Bun.which('prlimit') === null)('a disk that is full', () => {
       return true;
     });
     later.resolve();
-    const [chat, messages] = await Promise.all(streams);
-    expect(chat?.events.at(-2)?.json).toMatchObject({ svc_outcome: 'completed' });
-    expect(messages?.events.at(-1)?.event).toBe('message_stop');
+    for (const stream of await Promise.all(streams)) expectWhole(stream);
     const ready = await fetch(`${gateway.url}/readyz`);
     expect(ready.status).toBe(503);
     expect(await ready.json()).toMatchObject({
       status: 'not_ready',
       problems: ['the ledger cannot be written'],
     });
-    expect(booksOf(gateway, account.id).open).toBe(2n);
+    expect(booksOf(gateway, account.id).open).toBe(3n);
 
     limitFiles('unlimited');
     await waitUntil(() => booksOf(gateway, account.id).open === 0n);
-    // Two streams of 16.4 service tokens.
-    expect(booksOf(gateway, account.id)).toMatchObject({ held: 0n, debited: 32_800_000n });
+    // Three streams of 16.4 service tokens.
+    expect(booksOf(gateway, account.id)).toMatchObject({ held: 0n, debited: 49_200_000n });
     await waitUntil(async () => (await fetch(`${gateway.url}/readyz`)).status === 200);
     expect((await generate(account, 'chat', 'ok', { max_tokens: 100 })).status).toBe(200);
     expect(await ledgerCheck(gateway)).toEqual(LEDGER_OK);
