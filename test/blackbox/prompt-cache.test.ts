@@ -2,10 +2,10 @@
 // does, and tool loops of clients that set no marks. What is charged follows what it reports.
 
 import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { type AnswerContent, readAnswerContent } from '../support/answer.ts';
+import { type AnswerContent, readAnswerContent, usageIn } from '../support/answer.ts';
 import { type Behaviour, play, sendWhole } from '../support/behaviours.ts';
 import { catalogOf, LARGE_PLAN } from '../support/catalog.ts';
-import { FORMATS, type Format, PATHS, post } from '../support/client.ts';
+import { EVERY_FORMAT, type EveryFormat, PATHS, post, requestBody } from '../support/client.ts';
 import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { createPromptCache, type PromptCache } from '../support/prompt-cache.ts';
 import type { Piece } from '../support/render.ts';
@@ -85,14 +85,13 @@ closeAtEnd(() => [upstream, many, one]);
 
 type Bill = { prompt: number; cached: number; written: number; debited: number };
 
-/** What an answer says of its usage, in either format. */
-function billOf(format: Format, text: string): Bill {
+/** What an answer says of its usage, in any format. */
+function billOf(format: EveryFormat, text: string): Bill {
   const answers = text.startsWith('{')
     ? [JSON.parse(text) as Json]
     : parseEvents(text).map(({ json }) => (json ?? {}) as Json);
-  const usage = (answers.findLast(
-    ({ usage: of }) => (of as Json)?.['svc_tokens_debited'] !== undefined,
-  )?.['usage'] ?? {}) as Json;
+  const usages = answers.map((answer) => usageIn(answer) ?? {});
+  const usage = usages.findLast((each) => each['svc_tokens_debited'] !== undefined) ?? {};
   const count = (name: string): number => Number(usage[name]);
   const debited = count('svc_tokens_debited');
   if (format === 'chat') {
@@ -100,13 +99,19 @@ function billOf(format: Format, text: string): Bill {
     expect(count('prompt_cache_miss_tokens') + cached).toBe(count('prompt_tokens'));
     return { prompt: count('prompt_tokens'), cached, written: 0, debited };
   }
+  if (format === 'responses') {
+    const details = usage['input_tokens_details'] as Readonly<Record<string, number>>;
+    const { cached_tokens: cached = Number.NaN, cache_write_tokens: written = Number.NaN } =
+      details;
+    return { prompt: count('input_tokens'), cached, written, debited };
+  }
   const cached = count('cache_read_input_tokens');
   const prompt = count('input_tokens') + cached;
   return { prompt, cached, written: count('cache_creation_input_tokens'), debited };
 }
 
 /** What a client sends back of an answer, and the results of its calls. */
-function nextTurns(format: Format, said: AnswerContent): Json[] {
+function nextTurns(format: EveryFormat, said: AnswerContent): Json[] {
   const result = ({ json }: AnswerContent['calls'][number]): string =>
     `Text of ${json}. `.repeat(20);
   if (format === 'chat') {
@@ -117,6 +122,17 @@ function nextTurns(format: Format, said: AnswerContent): Json[] {
       { role: 'assistant', content: said.text, tool_calls: calls },
       ...said.calls.map((call) => ({
         ...{ role: 'tool', tool_call_id: call.id, content: result(call) },
+      })),
+    ];
+  }
+  if (format === 'responses') {
+    return [
+      { role: 'assistant', content: [{ type: 'output_text', text: said.text }] },
+      ...said.calls.map(({ id, name, json }) => ({
+        ...{ type: 'function_call', call_id: id, name, arguments: json },
+      })),
+      ...said.calls.map((call) => ({
+        ...{ type: 'function_call_output', call_id: call.id, output: result(call) },
       })),
     ];
   }
@@ -134,7 +150,7 @@ function nextTurns(format: Format, said: AnswerContent): Json[] {
 
 type LoopOptions = {
   readonly caller: TestAccount;
-  readonly format: Format;
+  readonly format: EveryFormat;
   readonly question: string;
   readonly stream?: boolean;
   readonly thinks?: boolean;
@@ -147,21 +163,26 @@ async function runLoop({ caller, format, question, ...more }: LoopOptions): Prom
   const messages: Json[] = [{ role: 'user', content: question }];
   if (format === 'chat') messages.unshift({ role: 'system', content: SYSTEM });
   const tool = { name: 'read_file', description: DESCRIPTION };
-  const own =
-    format === 'chat'
-      ? {
-          tools: [{ type: 'function', function: { ...tool, parameters: PARAMETERS } }],
-          ...(thinks ? { reasoning_effort: 'high' } : {}),
-        }
-      : {
-          system: SYSTEM,
-          tools: [{ ...tool, input_schema: PARAMETERS }],
-          ...(thinks ? { thinking: { type: 'enabled' } } : {}),
-        };
+  const own = {
+    chat: {
+      tools: [{ type: 'function', function: { ...tool, parameters: PARAMETERS } }],
+      ...(thinks ? { reasoning_effort: 'high' } : {}),
+    },
+    messages: {
+      system: SYSTEM,
+      tools: [{ ...tool, input_schema: PARAMETERS }],
+      ...(thinks ? { thinking: { type: 'enabled' } } : {}),
+    },
+    responses: {
+      instructions: SYSTEM,
+      tools: [{ type: 'function', ...tool, parameters: PARAMETERS }],
+      ...(thinks ? { reasoning: { effort: 'high' } } : {}),
+    },
+  }[format];
   const sum: Bill = { prompt: 0, cached: 0, written: 0, debited: 0 };
   for (let turn = 0; turn < TURNS; turn += 1) {
     before?.(turn);
-    const body = { model: 'loop', max_tokens: 4_000, stream, messages, ...own };
+    const body = requestBody(format, 'loop', { max_tokens: 4_000, stream, messages, ...own });
     const response = await post(caller, PATHS[format], body);
     const text = await response.text();
     expect([turn, response.status, response.status === 200 ? '' : text]).toEqual([turn, 200, '']);
@@ -181,7 +202,7 @@ function placesOf(question: string): string[] {
 const ACCOUNT = { plan: 'roomy', credit: 100_000_000 };
 
 describe('a tool loop of 30 turns pays the cached price for 90 % of its input', () => {
-  const kinds = FORMATS.flatMap((format) =>
+  const kinds = EVERY_FORMAT.flatMap((format) =>
     [false, true].flatMap((stream) =>
       [false, true].map((thinks) => [format, stream, thinks] as const),
     ),
@@ -192,11 +213,11 @@ describe('a tool loop of 30 turns pays the cached price for 90 % of its input', 
     const sum = await runLoop({ caller, format, question, stream, thinks });
     expect(sum.cached / sum.prompt).toBeGreaterThanOrEqual(0.9);
     // Nearly all of the rest is written to the cache; the bill has each part at its own price.
-    const written = format === 'messages' ? sum.written : sum.prompt - sum.cached;
+    const written = format === 'chat' ? sum.prompt - sum.cached : sum.written;
     const plain = sum.prompt - sum.cached - written;
     const price = plain + sum.cached * 0.1 + written * 1.25 + TURNS * OUTPUT * 2;
     expect(sum.debited).toBeCloseTo(price, 3);
-    if (format === 'messages') expect(sum.written).toBeGreaterThan(0);
+    if (format !== 'chat') expect(sum.written).toBeGreaterThan(0);
   });
 });
 
@@ -206,7 +227,7 @@ test('with two placements of two keys, conversations keep to their caches', asyn
   const questions = Array.from({ length: 8 }, () => `Read everything, ${crypto.randomUUID()}.`);
   const sums = await Promise.all(
     questions.map((question, at) =>
-      runLoop({ caller, format: FORMATS[at % 2] ?? 'chat', question, stream: at % 3 === 0 }),
+      runLoop({ caller, format: EVERY_FORMAT[at % 3] ?? 'chat', question, stream: at % 2 === 0 }),
     ),
   );
   for (const [at, sum] of sums.entries()) {
@@ -237,21 +258,25 @@ test('a conversation goes elsewhere while its placement fails, and returns', asy
   expect(sum.cached / sum.prompt).toBeGreaterThan(0.8);
 });
 
-test.each(FORMATS)('a question without tools pays nothing for a cache (%s)', async (format) => {
-  const caller = await one.createAccount(ACCOUNT);
-  const messages: Json[] = [
-    { role: 'user', content: `Is this long? ${'Very long. '.repeat(2_000)}` },
-  ];
-  const body = { model: 'once', max_tokens: 100 };
-  const asked =
-    format === 'chat'
-      ? { ...body, messages: [{ role: 'system', content: SYSTEM }, ...messages] }
-      : { ...body, system: SYSTEM, messages };
-  const text = await (await post(caller, PATHS[format], asked)).text();
-  const { prompt, cached, written, debited } = billOf(format, text);
-  expect({ cached, written, debited }).toEqual({
-    cached: 0,
-    written: 0,
-    debited: prompt + OUTPUT * 2,
-  });
-});
+test.each(EVERY_FORMAT)(
+  'a question without tools pays nothing for a cache (%s)',
+  async (format) => {
+    const caller = await one.createAccount(ACCOUNT);
+    const messages: Json[] = [
+      { role: 'user', content: `Is this long? ${'Very long. '.repeat(2_000)}` },
+    ];
+    const own = {
+      chat: { messages: [{ role: 'system', content: SYSTEM }, ...messages] },
+      messages: { system: SYSTEM, messages },
+      responses: { instructions: SYSTEM, messages },
+    }[format];
+    const asked = requestBody(format, 'once', { max_tokens: 100, ...own });
+    const text = await (await post(caller, PATHS[format], asked)).text();
+    const { prompt, cached, written, debited } = billOf(format, text);
+    expect({ cached, written, debited }).toEqual({
+      cached: 0,
+      written: 0,
+      debited: prompt + OUTPUT * 2,
+    });
+  },
+);
