@@ -1,10 +1,10 @@
 // Searches for leaks of confidential data. Random strings enter at every place, through every
-// success and every error, in both formats; then everything that was answered, printed, counted,
+// success and every error, in every format; then everything that was answered, printed, counted,
 // sent and stored is searched for them.
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { CANARY } from '../support/behaviours.ts';
-import { FORMATS, post } from '../support/client.ts';
+import { EVERY_FORMAT, PATHS, post, requestBody } from '../support/client.ts';
 import { type DeadPorts, openDeadPorts } from '../support/dead-ports.ts';
 import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { SIGNATURE } from '../support/render.ts';
@@ -101,7 +101,7 @@ async function ask(account: TestAccount, sent: Sent, site?: string): Promise<Res
 /** Every model in every way, so many at a time. */
 async function askAll(): Promise<void> {
   const jobs = MODELS.flatMap((model) =>
-    FORMATS.flatMap((format) => [false, true].map((stream) => ({ ...model, format, stream }))),
+    EVERY_FORMAT.flatMap((format) => [false, true].map((stream) => ({ ...model, format, stream }))),
   );
   const lane = async (): Promise<void> => {
     for (let job = jobs.pop(); job !== undefined; job = jobs.pop()) {
@@ -123,7 +123,7 @@ test('canaries go through every success and every failure of an upstream', async
 
 test('and through every refusal, and a client that leaves', async () => {
   const { customer, poor, tight, unverified } = accounts;
-  for (const format of FORMATS) {
+  for (const format of EVERY_FORMAT) {
     for (const sent of refusals(canaries, format)) {
       expect((await ask(customer, sent)).ok).toBe(false);
     }
@@ -152,11 +152,10 @@ test('and through every refusal, and a client that leaves', async () => {
 });
 
 test('a customer after them sees nothing of it', async () => {
-  for (const format of FORMATS) {
+  for (const format of EVERY_FORMAT) {
     for (const stream of [false, true]) {
-      const messages = [{ role: 'user', content: 'Hello?' }];
-      const body = { model: 'ok-chat', stream, max_tokens: 10, messages };
-      const path = format === 'chat' ? '/v1/chat/completions' : '/v1/messages';
+      const body = requestBody(format, 'ok-chat', { stream, max_tokens: 10 });
+      const path = PATHS[format];
       const response = await post(accounts.stranger, path, body);
       seen.push({ place: 'stranger', where: path, text: await textOf(response) });
     }

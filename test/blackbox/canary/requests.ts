@@ -1,7 +1,7 @@
-// The requests of the canary test: a canary in every field of a body and every header, in both
-// formats, and every kind of refused request.
+// The requests of the canary test: a canary in every field of a body and every header, in every
+// format, and every kind of refused request.
 
-import { type Format, PATHS } from '../../support/client.ts';
+import { type EveryFormat, PATHS, requestBody } from '../../support/client.ts';
 import type { Canaries } from './canaries.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -18,18 +18,22 @@ const PNG = 'iVBORw0KGgoA';
 
 export function generation(
   canaries: Canaries,
-  format: Format,
+  format: EveryFormat,
   model: string,
   stream: boolean,
   more: Json = {},
 ): Sent {
-  const body = format === 'chat' ? chatBody(canaries) : messagesBody(canaries);
+  const body = { ...bodyOf(canaries, format), stream, max_tokens: 100, ...more };
   return {
     method: 'POST',
     path: `${PATHS[format]}?beta=${canaries.query}`,
     headers: headersOf(canaries),
-    body: JSON.stringify({ ...body, model, stream, max_tokens: 100, ...more }),
+    body: JSON.stringify(requestBody(format, model, body)),
   };
+}
+
+function bodyOf(canaries: Canaries, format: EveryFormat): Json {
+  return { chat: chatBody, messages: messagesBody, responses: responsesBody }[format](canaries);
 }
 
 function headersOf({ header, userAgent, cookie }: Canaries): Readonly<Record<string, string>> {
@@ -119,15 +123,52 @@ function messagesBody(c: Canaries): Json {
   };
 }
 
+/** Its `messages` are sent as `input`. */
+function responsesBody(c: Canaries): Json {
+  return {
+    ...common(c),
+    user: c.endUser,
+    instructions: c.system,
+    messages: [
+      {
+        role: 'user',
+        content: [
+          { type: 'input_text', text: c.prompt },
+          { type: 'input_image', image_url: `data:image/png;base64,${PNG}${c.image}` },
+          { type: 'input_image', image_url: `https://example.com/${c.imageUrl}.png` },
+        ],
+      },
+      {
+        type: 'reasoning',
+        id: 'rs_0',
+        summary: [{ type: 'summary_text', text: c.earlierReasoning }],
+        encrypted_content: c.unknownField,
+      },
+      {
+        type: 'function_call',
+        call_id: 'call_0',
+        name: c.toolName,
+        arguments: JSON.stringify({ city: c.toolArguments }),
+      },
+      { type: 'function_call_output', call_id: 'call_0', output: c.toolResult },
+    ],
+    tools: [
+      { type: 'function', name: c.toolName, description: c.toolText, parameters: schemaOf(c) },
+    ],
+  };
+}
+
 function schemaOf({ toolSchema }: Canaries): Json {
   return { type: 'object', properties: { city: { type: 'string', description: toolSchema } } };
 }
 
 /** Requests that no upstream ever hears of, for each format. */
-export function refusals(canaries: Canaries, format: Format): Sent[] {
+export function refusals(canaries: Canaries, format: EveryFormat): Sent[] {
   const path = PATHS[format];
   const headers = headersOf(canaries);
   const { wrongValue, brokenBody, unknownModel, prompt } = canaries;
+  const named = { name: `${wrongValue} ${prompt}` };
+  const odd = { [wrongValue]: wrongValue };
   const wrong = (more: Json): Sent => generation(canaries, format, 'ok', false, more);
   const raw = (body: string, more: Readonly<Record<string, string>> = {}): Sent => ({
     method: 'POST',
@@ -144,11 +185,15 @@ export function refusals(canaries: Canaries, format: Format): Sent[] {
     wrong({ messages: wrongValue }),
     wrong({ messages: [{ role: wrongValue, content: prompt }] }),
     wrong({ messages: [{ role: 'user', content: [{ type: wrongValue, [wrongValue]: prompt }] }] }),
-    wrong({ tools: [{ type: 'function', function: { name: `${wrongValue} ${prompt}` } }] }),
+    wrong({ tools: [{ type: 'function', ...named, function: named }] }),
     wrong({ tools: wrongValue }),
     wrong({ tool_choice: wrongValue }),
-    wrong({ stop: { [wrongValue]: wrongValue }, stop_sequences: { [wrongValue]: wrongValue } }),
-    wrong({ reasoning_effort: wrongValue, thinking: { type: [wrongValue] } }),
+    // Responses has no stop sequences.
+    ...(format === 'responses' ? [] : [wrong({ stop: odd, stop_sequences: odd })]),
+    wrong({
+      ...{ reasoning_effort: wrongValue, thinking: { type: [wrongValue] } },
+      reasoning: { effort: wrongValue },
+    }),
     wrong({ user: wrongValue.repeat(20), metadata: { user_id: [wrongValue] } }),
     wrong({ max_tokens: 100_000_000 }),
     wrong({ messages: [{ role: 'user', content: `${prompt} `.repeat(30_000) }] }),
@@ -164,9 +209,13 @@ export function refusals(canaries: Canaries, format: Format): Sent[] {
     { method: 'POST', path: '/v1/api-keys', headers, body: JSON.stringify({ name: wrongValue }) },
     {
       method: 'POST',
-      path: '/v1/messages/count_tokens',
+      path: format === 'responses' ? '/v1/responses/input_tokens' : '/v1/messages/count_tokens',
       headers,
-      body: JSON.stringify({ ...messagesBody(canaries), model: unknownModel }),
+      body: JSON.stringify(
+        format === 'responses'
+          ? requestBody(format, unknownModel, responsesBody(canaries))
+          : { ...messagesBody(canaries), model: unknownModel },
+      ),
     },
   ];
 }
