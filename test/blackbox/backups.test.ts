@@ -170,7 +170,9 @@ test('a folder whose path is a file is an alert and a warning in the console, an
   expect(await warningsOf(gateway)).toEqual(['the last backup failed']);
   const { session } = await createOperator(gateway);
   const { json } = await session.get('/overview');
-  expect(json).toMatchObject({ live: { warnings: ['the last backup failed'] } });
+  expect(json).toMatchObject({
+    live: { open: { problems: [{ text: 'the last backup failed' }] } },
+  });
   const ann = await gateway.createAccount({ plan: 'roomy' });
   expect((await generate(ann, 'chat', 'ok')).status).toBe(200);
 });

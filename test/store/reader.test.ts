@@ -62,7 +62,8 @@ test('a statement of a page leaves the event loop to requests', async () => {
 });
 
 test('a statement that takes too long fails, and the next read has another thread', async () => {
-  await using parts = await setUp({ statementMsMax: 150 });
+  // Enough for the start of a thread on a busy machine.
+  await using parts = await setUp({ statementMsMax: 600 });
   const { reader, threads } = parts;
   const ask = (text: string) =>
     reader.alone('normal', { text, params: [], wants: 'values' as const });
@@ -73,7 +74,8 @@ test('a statement that takes too long fails, and the next read has another threa
 });
 
 test('threads that are kept by a statement are few: further reads fail until one has ended', async () => {
-  await using parts = await setUp({ statementMsMax: 150 });
+  // Enough for the start of a thread on a busy machine.
+  await using parts = await setUp({ statementMsMax: 600 });
   const { reader, threads } = parts;
   const ask = (text: string) =>
     reader.alone('normal', { text, params: [], wants: 'values' as const });
