@@ -1,4 +1,4 @@
-// Every upstream failure, before and after content, in both formats over every dialect, streamed
+// Every upstream failure, before and after content, in every format over every dialect, streamed
 // and whole, with nothing, another upstream or a fallback model behind it. Each cell checks status,
 // serving model, attempts, charge, slot and hold; the ledger audit checks the whole.
 

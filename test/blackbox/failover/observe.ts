@@ -2,7 +2,7 @@
 // upstreams and the ledger, as one object to compare.
 
 import { expect } from 'bun:test';
-import { readAnswerContent } from '../../support/answer.ts';
+import { readAnswerContent, reasonIn, usageIn } from '../../support/answer.ts';
 import { HELLO } from '../../support/behaviours.ts';
 import type { Books } from '../../support/books.ts';
 import { UPSTREAM_KEY } from '../../support/catalog.ts';
@@ -80,7 +80,8 @@ export function expectedOf(cell: Cell) {
       models: [id],
       text: row.saysNothing === true ? '' : expect.stringContaining(HELLO),
       bill: AS_BOOKED,
-      fallbackUsed: undefined,
+      // A Responses stream that fails ends with a whole response, and its usage.
+      fallbackUsed: cell.format === 'responses' ? false : undefined,
       modelServed: id,
       attempts: ['fails'],
       hold: 'settled',
@@ -101,7 +102,7 @@ export function expectedOf(cell: Cell) {
   return {
     ...common,
     status: 200,
-    finish: cell.format === 'chat' ? 'stop' : 'end_turn',
+    finish: reasonIn(cell.format, 'stop'),
     models: [id],
     text: HELLO,
     bill: AS_BOOKED,
@@ -199,7 +200,7 @@ function toldOf(cell: Cell, { status, headers, body }: Answer, story: Story | un
     ? parseEvents(body).flatMap(({ json }) => json ?? [])
     : [JSON.parse(body)];
   const error = events.map((event) => event['error'] as Json | undefined).find(Boolean);
-  const ends = events.flatMap((event) => [event, (event['usage'] ?? {}) as Json, error ?? {}]);
+  const ends = events.flatMap((event) => [event, usageIn(event) ?? {}, error ?? {}]);
   const last = (field: string) => ends.map((each) => each[field]).findLast(isDefined);
   const bill = last('svc_tokens_debited');
   const { request_id: requestId } = error ?? {};

@@ -1,10 +1,10 @@
 // The setup of the failure matrix: one gateway and one scripted upstream. Every cell has its own
 // model and failing upstream, so that cells share no breaker, credential or queue; behind them are
-// healthy upstreams and fallback models. Half of the cells use the program's own HTTP client, half
-// the runtime's.
+// healthy upstreams and fallback models. Some cells use the program's own HTTP client, and the
+// others the runtime's.
 
 import { catalogOf, ROOMY_PLAN, UPSTREAM_KEY } from '../../support/catalog.ts';
-import { FORMATS, type Format } from '../../support/client.ts';
+import { EVERY_FORMAT, type EveryFormat } from '../../support/client.ts';
 import type { DeadPorts } from '../../support/dead-ports.ts';
 import type { WireDialect } from '../../support/render.ts';
 import type { Upstream } from '../../support/upstream.ts';
@@ -21,7 +21,7 @@ export type Cell = {
   readonly id: string;
   readonly row: Row;
   readonly behind: Behind;
-  readonly format: Format;
+  readonly format: EveryFormat;
   readonly dialect: WireDialect;
   readonly kind: Kind;
 };
@@ -34,16 +34,23 @@ const BEHIND: readonly Behind[] = ['none', 'second upstream', 'fallback model'];
 
 /** Every row in every way in which it can meet a customer. */
 export function cellsOf(rows: readonly Row[]): Cell[] {
-  const cells = rows.flatMap((row) =>
+  const cells = rows.flatMap((row, at) =>
     BEHIND.flatMap((behind) =>
-      FORMATS.flatMap((format) =>
-        (row.dialect === undefined ? DIALECTS : [row.dialect]).flatMap((dialect) =>
+      EVERY_FORMAT.flatMap((format) =>
+        dialectsOf(row, at, format).flatMap((dialect) =>
           kindsOf(row).map((kind) => ({ row, behind, format, dialect, kind })),
         ),
       ),
     ),
   );
   return cells.map((cell, index) => ({ id: `cell-${index}`, ...cell }));
+}
+
+/** Responses meets each row over one of the dialects in turn, which keeps the matrix small. */
+function dialectsOf({ dialect }: Row, at: number, format: EveryFormat): readonly WireDialect[] {
+  if (dialect !== undefined) return [dialect];
+  const first = at % DIALECTS.length;
+  return format === 'responses' ? DIALECTS.slice(first, first + 1) : DIALECTS;
 }
 
 /** Where there is no stream at the upstream in either case, `long` would be `stream` again. */
@@ -122,8 +129,8 @@ export function catalogText(cells: readonly Cell[], upstream: Upstream, ports: D
   });
 }
 
-/** Each row meets both with each format and with each dialect. */
-export function transportOf(format: Format, dialect: WireDialect): 'sockets' | 'fetch' {
+/** Each row meets both with each dialect, and with chat and Messages. */
+export function transportOf(format: EveryFormat, dialect: WireDialect): 'sockets' | 'fetch' {
   return (format === 'chat') === (dialect !== 'messages') ? 'sockets' : 'fetch';
 }
 
