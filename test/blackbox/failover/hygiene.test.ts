@@ -4,7 +4,7 @@
 import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type Behaviour, HELLO, play, sendWhole } from '../../support/behaviours.ts';
 import { catalogOf, UPSTREAM_KEY } from '../../support/catalog.ts';
-import { FORMATS, generate, type JsonAnswer } from '../../support/client.ts';
+import { EVERY_FORMAT, generate, type JsonAnswer } from '../../support/client.ts';
 import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../../support/gateway.ts';
 import { USAGE, wholeBody } from '../../support/render.ts';
 import { type Exchange, startUpstream, type Upstream } from '../../support/upstream.ts';
@@ -161,7 +161,7 @@ describe.each(TRANSPORTS)('by %s', (transport) => {
     expect([answer.status, textOf(answer), asked(name)]).toEqual([200, HELLO, questions]);
   });
 
-  test.each(FORMATS)(
+  test.each(EVERY_FORMAT)(
     'pictures at an address are never fetched, and refused at a private one, %s',
     async (format) => {
       let fetched = 0;
@@ -174,10 +174,11 @@ describe.each(TRANSPORTS)('by %s', (transport) => {
         },
       });
       const url = `http://127.0.0.1:${pictures.port}/picture.png`;
-      const part =
-        format === 'chat'
-          ? { type: 'image_url', image_url: { url } }
-          : { type: 'image', source: { type: 'url', url } };
+      const part = {
+        chat: { type: 'image_url', image_url: { url } },
+        messages: { type: 'image', source: { type: 'url', url } },
+        responses: { type: 'input_image', image_url: url },
+      }[format];
       const messages = [{ role: 'user', content: [part] }];
       const { status } = await generate(customer, format, `ok-${transport}`, { messages });
       expect([status, fetched]).toEqual([400, 0]);
