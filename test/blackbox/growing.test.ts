@@ -1,16 +1,17 @@
-// Answers that exceed their hold, from outside: they end correctly in either format, streamed or
+// Answers that exceed their hold, from outside: they end correctly in every format, streamed or
 // whole, after the last token that the balance covers, and no balance drops below zero under any
 // number of parallel requests.
 
 import type { Database } from 'bun:sqlite';
 import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { reasonIn } from '../support/answer.ts';
 import { ask as askFor } from '../support/answered.ts';
 import { type Behaviour, play, sendWhole, streamHead } from '../support/behaviours.ts';
 import { catalogFor } from '../support/catalog.ts';
 import {
   type Caller,
-  FORMATS,
-  type Format,
+  EVERY_FORMAT,
+  type EveryFormat,
   get,
   openStream,
   PATHS,
@@ -38,7 +39,7 @@ setDefaultTimeout(30_000);
 
 type Json = Record<string, unknown>;
 
-const KINDS = FORMATS.flatMap((format) => [[format, false] as const, [format, true] as const]);
+const KINDS = EVERY_FORMAT.flatMap((format) => [[format, false] as const, [format, true] as const]);
 
 /** What an agent asks for, of any size. */
 const MUCH = { max_tokens: 32_000 };
@@ -155,7 +156,7 @@ type Ended = {
 
 async function ask(
   of: Caller,
-  format: Format,
+  format: EveryFormat,
   stream: boolean,
   model: string,
   more: Json = MUCH,
@@ -172,8 +173,6 @@ async function ask(
     outcome: last['svc_outcome'],
   };
 }
-
-const LENGTH = { chat: 'length', messages: 'max_tokens' } as const;
 
 /** What the usage record says, in service tokens. */
 function booked(requestId: string) {
@@ -207,7 +206,7 @@ describe.each(KINDS)('%s, streamed: %p', (format, stream) => {
       expect(answer).toMatchObject({
         status: 200,
         delivered: 6_000,
-        reason: LENGTH[format],
+        reason: reasonIn(format, 'length'),
         output: 6_000,
         debited: String(debited),
         balance: '0',
@@ -227,13 +226,18 @@ describe.each(KINDS)('%s, streamed: %p', (format, stream) => {
   test('an upstream that stops at the bound which the balance had set is the same ending', async () => {
     const payer = await moneyFor(6_000);
     const answer = await ask(payer, format, stream, 'obeys');
-    const seen = { status: 200, delivered: 6_000, reason: LENGTH[format], balance: '0' };
+    const seen = {
+      status: 200,
+      delivered: 6_000,
+      reason: reasonIn(format, 'length'),
+      balance: '0',
+    };
     expect(answer).toMatchObject(seen);
     const record = { outcome: 'stopped_balance', basis: 'reported', loss: 0 };
     expect(booked(answer.requestId)).toMatchObject(record);
     // At a bound of its own, the same words are a complete answer.
     const own = await ask(await moneyFor(6_000), format, stream, 'obeys', { max_tokens: 5_000 });
-    expect(own).toMatchObject({ delivered: 5_000, reason: LENGTH[format] });
+    expect(own).toMatchObject({ delivered: 5_000, reason: reasonIn(format, 'length') });
     expect(booked(own.requestId).outcome).toBe('completed');
   });
 
@@ -257,10 +261,10 @@ describe.each(KINDS)('%s, streamed: %p', (format, stream) => {
 
   test('a call that is cut says length, and has lost no more than its end', async () => {
     const answer = await ask(await moneyFor(5_000), format, stream, 'caller');
-    expect(answer).toMatchObject({ status: 200, reason: LENGTH[format], balance: '0' });
+    expect(answer).toMatchObject({ status: 200, reason: reasonIn(format, 'length'), balance: '0' });
     expect(booked(answer.requestId)).toMatchObject({ outcome: 'stopped_balance', loss: 0 });
     // A whole Messages answer has arguments as an object: there a torn one is repaired.
-    if (stream || format === 'chat') expect(answer.delivered).toBeGreaterThan(4_900);
+    if (stream || format !== 'messages') expect(answer.delivered).toBeGreaterThan(4_900);
   });
 
   /** An answer that waits in its first slice, while another request has all the money but 2,000. */
@@ -285,7 +289,7 @@ describe.each(KINDS)('%s, streamed: %p', (format, stream) => {
     expect(answer).toMatchObject({
       status: 200,
       delivered: 5_096,
-      reason: LENGTH[format],
+      reason: reasonIn(format, 'length'),
       debited: String(prompt + 2 * 5_096),
       balance: '0',
     });
@@ -337,7 +341,7 @@ test('eight long answers on one balance all end correctly, and it is never below
     const { outcome, debited } = booked(answer.requestId);
     const complete = outcome === 'completed';
     expect(outcome).toBe(complete ? 'completed' : 'stopped_balance');
-    if (!complete) expect(answer.reason).toBe(LENGTH[answer.format]);
+    if (!complete) expect(answer.reason).toBe(reasonIn(answer.format, 'length'));
     expect(answer.delivered).toBe(complete ? 12_000 : (debited - prompt) / 2);
     debits += debited;
   }
