@@ -6,7 +6,7 @@ import { beforeAll, expect, test } from 'bun:test';
 import { type Behaviour, streamHead } from '../support/behaviours.ts';
 import { type Books, openBooks } from '../support/books.ts';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
-import { FORMATS, generate, openStream } from '../support/client.ts';
+import { EVERY_FORMAT, generate, openStream } from '../support/client.ts';
 import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { chatFrame } from '../support/render.ts';
 import { readEvents, type SseEvent } from '../support/sse.ts';
@@ -69,7 +69,7 @@ const ENDED_AT_BOUND = {
   attempts: [{ failure: null }],
 };
 
-const CASES = FORMATS.flatMap((format) =>
+const CASES = EVERY_FORMAT.flatMap((format) =>
   Object.keys(FLOODS).map((model) => [format, model] as const),
 );
 
@@ -102,7 +102,9 @@ test.each(CASES)('%s, streamed: %s', async (format, model) => {
   const story = await books.story(response.headers.get('x-request-id'));
   if (ENDS_AT_BOUND.has(model)) {
     expect(error).toBeUndefined();
-    expect(events.some(({ data }) => /"(length|max_tokens)"/.test(data))).toBe(true);
+    expect(events.some(({ data }) => /"(length|max_tokens|max_output_tokens)"/.test(data))).toBe(
+      true,
+    );
     expect(story).toMatchObject({ ...ENDED_AT_BOUND, usage: { output_tokens: MAX_TOKENS } });
   } else {
     expect(error).toMatchObject({ code: 'provider_unavailable', svc_outcome: 'upstream_failed' });
