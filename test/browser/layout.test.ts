@@ -1,5 +1,5 @@
-// Every page of both applications: what is shown stays where it is while the page loads, and a
-// finger hits each target of a phone.
+// Every page of both applications: what is shown stays where it is while the page loads and within
+// its box, and a finger hits each target of a phone.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
@@ -34,12 +34,21 @@ const SMALL_TARGETS = `[...document.querySelectorAll('.main :is(a[href], button,
   .filter(([, { width, height }]) => width > 1 && height > 1 && (width < 23.5 || height < 23.5))
   .map(([target]) => target.outerHTML.slice(0, 80))`;
 
+/** Cells of tables and large numbers whose text runs over what is beside it. */
+const OVERFLOWING = `[...document.querySelectorAll('.main :is(td .cut, .stat, .stat .value)')]
+  .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1)
+  .map((box) => box.textContent)`;
+
 let rig: Rig;
 let customer: Customer;
 
 describeInBrowser('the layout of pages', ({ visit }) => {
   beforeAll(async () => {
-    rig = await openRig(['ok', 'status-400']);
+    const served = { upstream: 'scripted', model: 'ok' };
+    const cost = { input: '0.0000001234', output: '0.0000005678' };
+    const display_name = 'Horizon Experimental Preview With A Very Long Display Name 2026-11-20';
+    const ok = { display_name, served_by: [{ ...served, cost }] };
+    rig = await openRig(['ok', 'status-400'], { models: { ok } });
     customer = await rig.newCustomer();
     const { json } = await customer.session.send('POST', '/keys', { name: 'laptop' });
     const caller = { url: rig.gateway.url, key: json['key'] as string };
@@ -71,6 +80,8 @@ describeInBrowser('the layout of pages', ({ visit }) => {
           if (sum > SHIFT_MAX) found.push([path, sum, shifts]);
           const small = width < 600 ? await page.evaluate<string[]>(SMALL_TARGETS) : [];
           if (small.length > 0) found.push([path, small]);
+          const over = await page.evaluate<string[]>(OVERFLOWING);
+          if (over.length > 0) found.push([path, over]);
         }
         expect(found).toEqual([]);
       },

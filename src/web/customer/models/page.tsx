@@ -80,10 +80,12 @@ function ModelTable({
           sortBy: ({ id }) => id,
           show: ({ id, display_name }) => (
             <>
-              <strong class="nowrap">{display_name}</strong>
+              <div>
+                <strong>{display_name}</strong>
+              </div>
               {display_name !== id && (
                 <div>
-                  <code class="soft nowrap">{id}</code>
+                  <code class="soft">{id}</code>
                 </div>
               )}
             </>

@@ -63,7 +63,11 @@ function Member(props: MemberProps) {
   const set = (member: unknown) => onValue(withMember(value, name, member));
   const texts = { ...fieldText(name), error: props.problemAt(path) };
   const standard = textOf(defaults[name]);
-  const none = required ? t('Choose') : t('Default ({value})', { value: standard });
+  const none = required
+    ? t('Choose')
+    : standard === ''
+      ? t('Default')
+      : t('Default ({value})', { value: standard });
   const select = (known: readonly string[], shown = textOf(own), label = choiceText) => (
     <SelectField
       {...texts}
