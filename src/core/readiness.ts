@@ -6,7 +6,8 @@ import { type Sentence, say } from './sentence.ts';
 
 /**
  * Current conditions that need the operator; empty if there are none. The operator gets at least one
- * for each upstream that is degraded, down or disabled.
+ * for each upstream that is down or disabled. What may be the fault of clients is none: they could
+ * raise it at will.
  */
 export function upstreamWarnings(
   states: readonly UpstreamState[],
@@ -33,13 +34,6 @@ function namedWarnings({ upstream, credentials, models }: UpstreamState): Senten
       ),
     ...modelsIn('failing').map(({ model }) =>
       say('upstream {upstream} fails for {model}', { upstream, model }, about),
-    ),
-    ...modelsIn('degraded').map(({ model }) =>
-      say(
-        'the last requests of {model} at {upstream} failed, perhaps by the fault of clients',
-        { upstream, model },
-        about,
-      ),
     ),
     ...models.flatMap(({ model, refuses: parameter }) =>
       parameter === undefined

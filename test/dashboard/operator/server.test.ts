@@ -244,7 +244,7 @@ describeOnEachDatabase("the console's view of the server", async () => {
     expect(await states()).toEqual({
       ...failing,
       model: 'degraded',
-      warnings: ['the last requests of swift-0 at far failed, perhaps by the fault of clients'],
+      warnings: [],
     });
     await own.post('/upstreams/far/reset');
     expect(await states()).toEqual(idle);
