@@ -77,7 +77,7 @@ describeInBrowser('a stranger', ({ visit }) => {
     await page.getByLabel('Password', { exact: true }).fill(newPassword());
     await page.getByRole('button', { name: 'Create account' }).click();
     await expectText(page, 'Check your mail');
-    const [, second] = await mailbox.mailsTo(email, 2);
-    expect(second?.subject).toBe('You already have an account');
+    const [mail] = await mailbox.mailsTo(email);
+    expect(mail?.subject).toBe('You already have an account');
   });
 });

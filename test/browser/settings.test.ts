@@ -28,7 +28,7 @@ describeInBrowser('the own account', ({ visit }) => {
     await expectText(page, 'Check your mail');
     await expectClean(visitor);
 
-    const link = await mailbox.linkTo(email, 2);
+    const link = await mailbox.linkTo(email);
     const password = newPassword();
     await page.goto(link);
     await page.getByLabel('New password', { exact: true }).fill(password);
