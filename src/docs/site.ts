@@ -48,6 +48,8 @@ type Content = {
 
 type Ready = Content & {
   readonly etag: string;
+  /** With places for a key of the reader; undefined without any. */
+  readonly marked: string | undefined;
   /** What was sent last with each coding. */
   readonly bytes: Map<Coding, Uint8Array<ArrayBuffer>>;
 };
@@ -55,7 +57,10 @@ type Ready = Content & {
 type Coding = 'br' | 'identity';
 
 /** Halfway to the best: a page is compressed once, and its reader waits for it. */
-const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } };
+const QUALITY = 6;
+
+/** A page with a reader's key is compressed for each visit. */
+const QUALITY_ONCE = 1;
 
 const PROGRAM: DocFace = { name: EXAMPLE_NAME, icon: undefined, colours: undefined };
 
@@ -123,18 +128,18 @@ export function createDocSite(options: DocSiteOptions) {
   const ready = new Map<string, Ready>();
   let readyFor = { url: publicUrl(), models: models() };
 
-  function readyContent(path: string, url: URL, key: string | undefined): Ready {
+  function readyContent(path: string, url: URL): Ready {
     if (publicUrl() !== readyFor.url || models() !== readyFor.models || face() !== shown) {
       readyFor = { url: publicUrl(), models: models() };
       shown = face();
       ready.clear();
     }
-    const known = key === undefined ? ready.get(path) : undefined;
+    const known = ready.get(path);
     if (known !== undefined) return known;
     const content = contentOf(path, url);
-    const body = content.body.replaceAll(KEY_MARK, key === undefined ? '' : keyNote(key));
-    const made: Ready = { ...content, body, etag: tagOf(body), bytes: new Map() };
-    if (made.status === undefined && path !== 'search' && key === undefined) ready.set(path, made);
+    const marked = content.body.includes(KEY_MARK) ? content.body : undefined;
+    const made = { ...withBody(content, content.body.replaceAll(KEY_MARK, '')), marked };
+    if (made.status === undefined && path !== 'search') ready.set(path, made);
     return made;
   }
 
@@ -147,8 +152,14 @@ export function createDocSite(options: DocSiteOptions) {
     if (url.pathname === `${prefix}/`) {
       return new Response(null, { status: 308, headers: { ...headers(), location: prefix } });
     }
-    const key = files.has(path) ? undefined : await maskedKeyOf?.(request.headers);
-    const page = readyContent(path, url, key);
+    // A search has no place for a key and waits for nothing, so that its caller can time it.
+    const strangers = readyContent(path, url);
+    const { marked } = strangers;
+    const key = marked === undefined ? undefined : await maskedKeyOf?.(request.headers);
+    const page =
+      marked === undefined || key === undefined
+        ? strangers
+        : withBody(strangers, marked.replaceAll(KEY_MARK, keyNote(key)));
     const { type, status = 200 } = page;
     const coding = acceptsBrotli(request.headers.get('accept-encoding')) ? 'br' : 'identity';
     const etag = `"${page.etag}${coding === 'br' ? '-br' : ''}"`;
@@ -161,7 +172,7 @@ export function createDocSite(options: DocSiteOptions) {
     if (status === 200 && isUnchanged(request.headers, etag)) {
       return new Response(null, { status: 304, headers: sent });
     }
-    const bytes = encoded(page, coding);
+    const bytes = encoded(page, coding, page === strangers ? QUALITY : QUALITY_ONCE);
     return new Response(request.method === 'HEAD' ? null : bytes, {
       status,
       headers: {
@@ -174,11 +185,16 @@ export function createDocSite(options: DocSiteOptions) {
   };
 }
 
-function encoded({ body, bytes }: Ready, coding: Coding): Uint8Array<ArrayBuffer> {
+function withBody(content: Content, body: string): Ready {
+  return { ...content, body, etag: tagOf(body), marked: undefined, bytes: new Map() };
+}
+
+function encoded({ body, bytes }: Ready, coding: Coding, quality: number): Uint8Array<ArrayBuffer> {
   const known = bytes.get(coding);
   if (known !== undefined) return known;
   const plain = new TextEncoder().encode(body);
-  const made = coding === 'br' ? new Uint8Array(brotliCompressSync(plain, BROTLI)) : plain;
+  const params = { [constants.BROTLI_PARAM_QUALITY]: quality };
+  const made = coding === 'br' ? new Uint8Array(brotliCompressSync(plain, { params })) : plain;
   bytes.set(coding, made);
   return made;
 }

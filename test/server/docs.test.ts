@@ -1,6 +1,7 @@
 // How much of the event loop searches of the documentation may take.
 
 import { expect, test } from 'bun:test';
+import { createDocSite } from '../../src/docs/site.ts';
 import { boundSearch } from '../../src/server/docs.ts';
 
 const search = () => new Request('http://gate.example/docs/search?q=hold');
@@ -31,3 +32,29 @@ test('searches of all networks take at most a twentieth of the time, and pages a
   const page = await app(new Request('http://gate.example/docs'), null);
   expect(page.status).toBe(200);
 });
+
+test('a search takes its whole time from the share, with a key of its reader or without', async () => {
+  let nowMs = 0;
+  const site = createDocSite({
+    part: 'customers',
+    docs: { pages: [], style: '', script: '', icon: '' },
+    publicUrl() {
+      nowMs += 10;
+      return 'http://gate.example';
+    },
+    models: () => MODELS,
+    maskedKeyOf: async () => 'sk-abc…wxyz',
+    headers: () => ({}),
+  });
+  const app = boundSearch(
+    site,
+    () => nowMs,
+    () => ({}),
+  );
+  const statuses = new Set<number>();
+  for (let asked = 0; asked < 1_000; asked += 1) statuses.add((await app(search(), null)).status);
+  expect([...statuses]).toEqual([200, 429]);
+  expect(nowMs).toBeLessThan(5_000);
+});
+
+const MODELS: [] = [];
