@@ -16,6 +16,7 @@ import {
   PNG,
   type Reading,
   type Round,
+  SDK_ERRORS,
   TOOLS,
   type Tool,
   textField,
@@ -33,27 +34,16 @@ type Line = {
 /** Whether there is a tool runner, and whether it leaves its history to the server by itself. */
 type Runner = 'none' | 'keeps its history' | 'leaves its history';
 
-const ERRORS_0 = {
-  400: 'BadRequestError',
-  401: 'AuthenticationError',
-  402: 'APIError',
-  403: 'PermissionDeniedError',
-  404: 'NotFoundError',
-  413: 'APIError',
-  429: 'RateLimitError',
-  503: 'InternalServerError',
-};
-
 const ERRORS_1 = {
-  ...ERRORS_0,
+  ...SDK_ERRORS,
   413: 'ContentTooLargeError',
   503: 'ServiceUnavailableError',
 };
 
 const LINES: readonly Line[] = [
-  line('@anthropic-ai/sdk 0.60', Anthropic0_60, { errors: ERRORS_0, runner: 'none' }),
+  line('@anthropic-ai/sdk 0.60', Anthropic0_60, { errors: SDK_ERRORS, runner: 'none' }),
   line('@anthropic-ai/sdk 0.137', Anthropic0_137, {
-    errors: ERRORS_0,
+    errors: SDK_ERRORS,
     runner: 'keeps its history',
   }),
   line('@anthropic-ai/sdk 1', Anthropic, { errors: ERRORS_1, runner: 'leaves its history' }),

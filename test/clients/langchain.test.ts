@@ -17,6 +17,7 @@ import {
   type Library,
   PNG,
   type Reading,
+  SDK_ERRORS,
   TOOLS,
   textField,
   usageOf,
@@ -37,14 +38,7 @@ type Facts = Pick<Library, 'name' | 'format' | 'finish' | 'errors'> & {
 
 const ERRORS = {
   context_length_exceeded: 'ContextOverflowError',
-  400: 'BadRequestError',
-  401: 'AuthenticationError',
-  402: 'APIError',
-  403: 'PermissionDeniedError',
-  404: 'NotFoundError',
-  413: 'APIError',
-  429: 'RateLimitError',
-  503: 'InternalServerError',
+  ...SDK_ERRORS,
 };
 
 const CHAT: Facts = {

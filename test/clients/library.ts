@@ -174,6 +174,30 @@ export const TOOLS = [
   { name: 'get_time', description: 'The time of a zone.', schema: ZONE_SCHEMA },
 ] as const;
 
+/** The classes of errors by status, in all libraries that are made as OpenAI's is. */
+export const SDK_ERRORS = {
+  400: 'BadRequestError',
+  401: 'AuthenticationError',
+  402: 'APIError',
+  403: 'PermissionDeniedError',
+  404: 'NotFoundError',
+  413: 'APIError',
+  429: 'RateLimitError',
+  503: 'InternalServerError',
+} as const;
+
+/** What OpenAI's library says of a failure. */
+export function openaiFailure(error: unknown): Failure {
+  return {
+    name: error instanceof Error ? error.constructor.name : '',
+    status: Number(field(error, 'status')) || null,
+    code: textField(error, 'code'),
+    message: String(field(error, 'message')),
+    // The name of the field in major 4 and in the later ones.
+    requestId: textField(error, 'requestID') ?? textField(error, 'request_id'),
+  };
+}
+
 /** A field of something that the library types otherwise, or not at all. */
 export function field(value: unknown, ...path: readonly string[]): unknown {
   let found = value;

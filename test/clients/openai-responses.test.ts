@@ -11,8 +11,10 @@ import {
   type Connection,
   field,
   type Library,
+  openaiFailure,
   PNG,
   type Reading,
+  SDK_ERRORS,
   TOOLS,
   type Tool,
   textField,
@@ -48,17 +50,6 @@ const tools = TOOLS.map(({ name, description, schema }) => ({
 /** Without it, no thinking is shown. */
 const reasoning = { summary: 'auto' as const };
 
-const ERRORS = {
-  400: 'BadRequestError',
-  401: 'AuthenticationError',
-  402: 'APIError',
-  403: 'PermissionDeniedError',
-  404: 'NotFoundError',
-  413: 'APIError',
-  429: 'RateLimitError',
-  503: 'InternalServerError',
-};
-
 function library([name, connect, accumulated]: (typeof MAJORS)[number]): Library {
   const request = (model: string) => ({ model, input: 'Hello?', tools, reasoning });
   const options = ({ signal }: Connection) => (signal === undefined ? {} : { signal });
@@ -66,15 +57,8 @@ function library([name, connect, accumulated]: (typeof MAJORS)[number]): Library
     name,
     format: 'responses',
     finish: { stop: 'completed', length: 'max_output_tokens', tool_calls: 'completed' },
-    errors: ERRORS,
-    failure: (error) => ({
-      name: error instanceof Error ? error.constructor.name : '',
-      status: Number(field(error, 'status')) || null,
-      code: textField(error, 'code'),
-      message: String(field(error, 'message')),
-      // The name of the field in major 4 and in the later ones.
-      requestId: textField(error, 'requestID') ?? textField(error, 'request_id'),
-    }),
+    errors: SDK_ERRORS,
+    failure: openaiFailure,
     ways: [
       {
         name: 'create',

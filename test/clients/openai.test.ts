@@ -13,8 +13,10 @@ import {
   type Connection,
   field,
   type Library,
+  openaiFailure,
   PNG,
   type Reading,
+  SDK_ERRORS,
   TOOLS,
   type Tool,
   textField,
@@ -65,17 +67,6 @@ const tools = TOOLS.map(({ name, description, schema }) => ({
 
 const user = (content = 'Hello?') => ({ role: 'user' as const, content });
 
-const ERRORS = {
-  400: 'BadRequestError',
-  401: 'AuthenticationError',
-  402: 'APIError',
-  403: 'PermissionDeniedError',
-  404: 'NotFoundError',
-  413: 'APIError',
-  429: 'RateLimitError',
-  503: 'InternalServerError',
-};
-
 function library({ name, connect, helpers, givesUnknownBack }: Major): Library {
   const request = (model: string) => ({ model, messages: [user()], tools });
   const options = ({ signal }: Connection) => (signal === undefined ? {} : { signal });
@@ -83,15 +74,8 @@ function library({ name, connect, helpers, givesUnknownBack }: Major): Library {
     name,
     format: 'chat',
     finish: { stop: 'stop', length: 'length', tool_calls: 'tool_calls' },
-    errors: ERRORS,
-    failure: (error) => ({
-      name: error instanceof Error ? error.constructor.name : '',
-      status: Number(field(error, 'status')) || null,
-      code: textField(error, 'code'),
-      message: String(field(error, 'message')),
-      // The name of the field in major 4 and in the later ones.
-      requestId: textField(error, 'requestID') ?? textField(error, 'request_id'),
-    }),
+    errors: SDK_ERRORS,
+    failure: openaiFailure,
     ways: [
       {
         name: 'create',

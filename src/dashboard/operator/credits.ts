@@ -1,5 +1,6 @@
-// Credits by the id of a billing system, or by the reference of a top-up: booked once. Above the amount of four eyes one becomes an
-// approval, which the operator or the owner of the token has asked for and another operator decides.
+// Credits by the id of a billing system, or by the reference of a top-up: booked once. Above the
+// amount of four eyes one becomes an approval, which the operator or the owner of the token has asked
+// for and another operator decides.
 
 import { Type } from '@sinclair/typebox';
 import type { OperatorCaller } from '../../identity/signed-in.ts';
