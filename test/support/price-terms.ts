@@ -59,15 +59,16 @@ export const anyTerms: fc.Arbitrary<PriceTerms> = fc
 
 export const anyPricedPrice: fc.Arbitrary<Price> = fc
   .tuple(row, fc.record({ tiers, serviceTiers }, { requiredKeys: [] }))
-  .map(([{ cachedInputExplicit, cacheWriteLong, ...rates }, more]) => ({
-    version: 'price_test',
-    ...rates,
-    terms: {
+  .map(([{ cachedInputExplicit, cacheWriteLong, ...rates }, more]) => {
+    const terms: PriceTerms = {
       ...(cachedInputExplicit !== undefined && { cachedInputExplicit }),
       ...(cacheWriteLong !== undefined && { cacheWriteLong }),
       ...more,
-    },
-  }));
+    };
+    // No price has empty terms.
+    const isPlain = Object.keys(terms).length === 0;
+    return { version: 'price_test', ...rates, ...(!isPlain && { terms }) };
+  });
 
 const share = fc.double({ min: 0, max: 1, noNaN: true });
 
