@@ -62,6 +62,9 @@ const QUALITY = 6;
 /** A page with a reader's key is compressed for each visit. */
 const QUALITY_ONCE = 1;
 
+/** For all paths that do not exist, so that strangers cannot have page after page rendered. */
+const NOWHERE = '/';
+
 const PROGRAM: DocFace = { name: EXAMPLE_NAME, icon: undefined, colours: undefined };
 
 export function createDocSite(options: DocSiteOptions) {
@@ -103,6 +106,11 @@ export function createDocSite(options: DocSiteOptions) {
     return { body, type: HTML, cache: REVALIDATED };
   }
 
+  function pageAt(path: string): DocPage | undefined {
+    if (path === INDEX_TOPIC) return undefined;
+    return byTopic.get(path.replace(/\.md$/, '') || INDEX_TOPIC);
+  }
+
   function contentOf(path: string, url: URL): Content {
     const file = files.get(path);
     if (file !== undefined) return { body: file.body, type: file.type, cache: KEPT };
@@ -112,14 +120,12 @@ export function createDocSite(options: DocSiteOptions) {
       const body = frameOf({ ...frame, face: shown, title: 'Search', query, content });
       return { body, type: HTML, cache: 'no-store' };
     }
-    const topic = path.replace(/\.md$/, '');
-    const page =
-      topic === INDEX_TOPIC && path === topic ? undefined : byTopic.get(topic || INDEX_TOPIC);
+    const page = pageAt(path);
     if (page === undefined) {
       const body = frameOf({ ...frame, face: shown, title: 'Not found', content: MISSING });
       return { body, type: HTML, cache: 'no-store', status: 404 };
     }
-    if (topic === path) return pageOf(page);
+    if (!path.endsWith('.md')) return pageOf(page);
     const body = here(page.markdown, page.features);
     return { body, type: 'text/markdown; charset=utf-8', cache: REVALIDATED };
   }
@@ -128,18 +134,20 @@ export function createDocSite(options: DocSiteOptions) {
   const ready = new Map<string, Ready>();
   let readyFor = { url: publicUrl(), models: models() };
 
-  function readyContent(path: string, url: URL): Ready {
+  function readyContent(asked: string, url: URL): Ready {
     if (publicUrl() !== readyFor.url || models() !== readyFor.models || face() !== shown) {
       readyFor = { url: publicUrl(), models: models() };
       shown = face();
       ready.clear();
     }
+    const exists = files.has(asked) || asked === 'search' || pageAt(asked) !== undefined;
+    const path = exists ? asked : NOWHERE;
     const known = ready.get(path);
     if (known !== undefined) return known;
     const content = contentOf(path, url);
     const marked = content.body.includes(KEY_MARK) ? content.body : undefined;
     const made = { ...withBody(content, content.body.replaceAll(KEY_MARK, '')), marked };
-    if (made.status === undefined && path !== 'search') ready.set(path, made);
+    if (path !== 'search') ready.set(path, made);
     return made;
   }
 

@@ -57,4 +57,29 @@ test('a search takes its whole time from the share, with a key of its reader or 
   expect(nowMs).toBeLessThan(5_000);
 });
 
+test('paths that do not exist have one page, which is rendered once', async () => {
+  let renders = 0;
+  const face = {
+    get name() {
+      renders += 1;
+      return 'Gate';
+    },
+    icon: undefined,
+    colours: undefined,
+  };
+  const site = createDocSite({
+    part: 'customers',
+    docs: { pages: [], style: '', script: '', icon: '' },
+    publicUrl: () => 'http://gate.example',
+    models: () => MODELS,
+    face: () => face,
+    headers: () => ({}),
+  });
+  const ask = (path: string) => site(new Request(`http://gate.example/docs/${path}`));
+  expect((await ask('nowhere')).status).toBe(404);
+  const first = renders;
+  for (let at = 0; at < 20; at += 1) expect((await ask(`nowhere-${at}.md`)).status).toBe(404);
+  expect([first > 0, renders]).toEqual([true, first]);
+});
+
 const MODELS: [] = [];
