@@ -17,7 +17,7 @@ const isOperator = APP_PREFIX === '/operator';
 const PAUSE_MS = 200;
 
 /** A value that is no path of the application searches the documents. */
-const DOCS = isOperator ? '/operator/docs' : '/docs';
+const SEARCH = isOperator ? '/operator/docs/search' : '/docs/search';
 
 export function Command({
   pages,
@@ -50,7 +50,7 @@ export function Command({
           onChange={(value) => {
             onClose();
             if (value.startsWith('/')) navigate(value);
-            else window.location.assign(`${DOCS}${value}`);
+            else window.location.assign(`${SEARCH}${value}`);
           }}
         />
       </div>
