@@ -77,7 +77,7 @@ const TOOL_CHOICE = Type.Union([
   Type.Object({
     type: Type.Literal('allowed_tools'),
     mode: oneOf('auto', 'required').schema,
-    tools: Type.Array(Type.Unknown(), { minItems: 1, contains: NAMED }),
+    tools: Type.Array(Type.Unknown(), { minItems: 1, maxItems: TOOLS_MAX, contains: NAMED }),
   }),
 ]);
 
@@ -98,7 +98,7 @@ export function distinctTools(tools: readonly Tool[]): readonly Tool[] {
   const byName = new Map<string, Tool>();
   for (const tool of tools) {
     const earlier = byName.get(tool.name);
-    if (earlier && earlier.inNamespace?.name !== tool.inNamespace?.name) {
+    if (earlier && !areOne(earlier, tool)) {
       throw invalidRequest(
         'tools',
         'have two tools of the same name, with the namespace before it',
@@ -112,6 +112,10 @@ export function distinctTools(tools: readonly Tool[]): readonly Tool[] {
   return [...byName.values()];
 }
 
+function areOne({ inNamespace: one }: Tool, { inNamespace: other }: Tool): boolean {
+  return one?.namespace === other?.namespace && one?.name === other?.name;
+}
+
 /** The `tool_choice` of a body. Refusals always name it, whichever part of it is wrong. */
 export const readToolChoice = described(
   TOOL_CHOICE,
@@ -120,7 +124,9 @@ export const readToolChoice = described(
       return () => ({ kind: value });
     if (isObject(value) && value['type'] === 'allowed_tools') {
       const { mode, tools: entries } = value;
-      const named = Array.isArray(entries) ? entries.filter(isNamed) : [];
+      // More of them would be looked up for too long, and cannot all be declared.
+      const isFew = Array.isArray(entries) && entries.length <= TOOLS_MAX;
+      const named = isFew ? entries.filter(isNamed) : [];
       if ((mode === 'auto' || mode === 'required') && named.length > 0) {
         return (tools) => {
           return { kind: 'allowed', mode, names: named.map((each) => nameAmong(tools, each)) };
@@ -131,7 +137,7 @@ export const readToolChoice = described(
     throw invalidRequest(
       path,
       'must be "none", "auto", "required", or an object of the type "function" or "custom" with a ' +
-        'name, or of the type "allowed_tools" with a mode and such tools; others are not run here',
+        `name, or of the type "allowed_tools" with a mode and 1 to ${TOOLS_MAX} such tools; others are not run here`,
     );
   },
 );

@@ -71,3 +71,21 @@ test('tools of a namespace have one name, and their calls too', () => {
   ]);
   expect(turns[1]).toMatchObject({ toolCalls: [{ id: 'c', name: 'files__read' }] });
 });
+
+test('two tools that would share one name are refused, and a repeated one counts once', () => {
+  const read = { type: 'function', name: 'read' };
+  const space = (name: string) => ({ type: 'namespace', name, tools: [read] });
+  expect(parsed({ tools: [space('files'), space('files')] }).tools).toHaveLength(1);
+  const twins = [space('files__'), { type: 'function', name: 'files__read' }];
+  for (const other of twins) expect(refusalOf({ tools: [space('files'), other] })[0]).toBe('tools');
+});
+
+test('a choice allows no more tools than a request may have', () => {
+  const read = { type: 'function', name: 'read' };
+  const choice = (count: number) => ({
+    tools: [read],
+    tool_choice: { type: 'allowed_tools', mode: 'auto', tools: Array(count).fill(read) },
+  });
+  expect(parsed(choice(128)).tools).toHaveLength(1);
+  expect(refusalOf(choice(129))[0]).toBe('tool_choice');
+});
