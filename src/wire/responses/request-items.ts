@@ -57,12 +57,16 @@ const readOutput = objectOf({ call_id: readNonEmpty, output: readContent }, ['ca
 const readMoreTools = objectOf({ tools: readTools }, ['tools']);
 
 /** History that is kept elsewhere: without it, half a conversation would be answered. */
-const ABSENT: Readonly<Record<string, string>> = {
-  item_reference:
+const ABSENT: ReadonlyMap<string, string> = new Map([
+  [
+    'item_reference',
     'refers to an item that is kept elsewhere, and this service keeps none; send the whole item, which clients do with store set to false',
-  compaction:
+  ],
+  [
+    'compaction',
     'holds a conversation that only the service which compacted it can read; send the items themselves',
-};
+  ],
+]);
 const KNOWN = [
   ...['message', 'function_call', 'function_call_output', 'reasoning', 'additional_tools'],
   ...['custom_tool_call', 'custom_tool_call_output'],
@@ -95,7 +99,7 @@ const ITEM = Type.Union(
     typed(readMoreTools.schema, 'additional_tools'),
     typed(THINKING_REFERENCE, 'item_reference'),
     Type.Object(
-      { type: Type.Unsafe({ type: 'string', not: { enum: [...KNOWN, ...Object.keys(ABSENT)] } }) },
+      { type: Type.Unsafe({ type: 'string', not: { enum: [...KNOWN, ...ABSENT.keys()] } }) },
       { description: 'An item of a tool that OpenAI runs. It is ignored.' },
     ),
   ],
@@ -209,7 +213,7 @@ function readItem(value: unknown, path: string): Item | undefined {
     case 'additional_tools':
       return { kind: 'tools', tools: readMoreTools(item, path).tools };
     default: {
-      const absent = ABSENT[readString(type, `${path}.type`)];
+      const absent = ABSENT.get(readString(type, `${path}.type`));
       const { id } = item;
       const isThinking =
         type === 'item_reference' && typeof id === 'string' && id.startsWith('rs_');
