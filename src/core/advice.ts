@@ -65,6 +65,7 @@ const ADVICE: Readonly<Record<ProblemReason, string>> = {
   unsupported_media_type: 'Send plain JSON as application/json without content-encoding.',
   misdirected_request: 'Use the public address of this service.',
   idempotency_key_reused: 'Use a new Idempotency-Key for each new request.',
+  websocket_not_offered: 'Set your client to HTTP if it does not change by itself.',
   rate_limit_exceeded: 'Wait for retry-after, and send fewer requests per minute.',
   tokens_per_minute_exceeded: 'Wait for retry-after, or send smaller requests.',
   concurrency_limit_exceeded: 'Wait until one of your running requests has ended.',

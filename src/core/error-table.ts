@@ -40,6 +40,7 @@ const STATUSES = {
   415: { type: 'invalid_request_error', retry: 'never' },
   421: { type: 'invalid_request_error', retry: 'never' },
   422: { type: 'invalid_request_error', retry: 'never' },
+  426: { type: 'invalid_request_error', retry: 'never' },
   429: { type: 'rate_limit_error', retry: 'after' },
   500: { type: 'api_error', retry: 'backoff' },
   503: { type: 'overloaded_error', retry: 'backoff' },
@@ -148,6 +149,10 @@ const ROWS = {
   idempotency_key_reused: {
     status: 422,
     text: 'This Idempotency-Key was used for a request with another body or format in the last 24 hours. Use a new key for a new request.',
+  },
+  websocket_not_offered: {
+    status: 426,
+    text: 'This path has no WebSocket. Send POST /v1/responses over HTTP, with "stream": true for events.',
   },
   rate_limit_exceeded: {
     status: 429,

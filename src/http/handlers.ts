@@ -112,7 +112,10 @@ export async function answerElsewhere(
   if (allow === undefined) {
     return refuse(dependencies, exchange, nothingAt(path, offersResponses));
   }
-  return refuse(dependencies, exchange, new GatewayError('method_not_allowed'), allow);
+  // Clients that prefer a WebSocket change to HTTP at this status, and retry it at any other.
+  const upgrade = path === '/v1/responses' ? request.headers.get('upgrade')?.toLowerCase() : null;
+  const code = upgrade === 'websocket' ? 'websocket_not_offered' : 'method_not_allowed';
+  return refuse(dependencies, exchange, new GatewayError(code), allow);
 }
 
 /** Names the path, which makes a base URL with /v1 twice or missing obvious. */

@@ -246,6 +246,12 @@ const PROVOCATIONS: Readonly<
       headers: { host: 'rebind.evil.example' },
     }),
   }),
+  websocket_not_offered: async () => ({
+    answer: await ask('responses', {
+      ...{ caller: customer, method: 'GET' },
+      headers: { connection: 'Upgrade', upgrade: 'WebSocket', 'sec-websocket-version': '13' },
+    }),
+  }),
   idempotency_key_reused: async (format) => {
     const caller = await newAccount();
     const headers = { 'idempotency-key': 'one-key' };
@@ -300,11 +306,12 @@ const PROVOCATIONS: Readonly<
   },
 };
 
-/** Refusals of paths that belong to no format. */
+/** Refusals of paths that belong to no format, or to one with the envelope of chat. */
 const CHAT_ALONE: ReadonlySet<string> = new Set([
   'session_required',
   'operator_only',
   'misdirected_request',
+  'websocket_not_offered',
 ]);
 
 const CODES = Object.keys(PROVOCATIONS) as (keyof typeof PROVOCATIONS)[];
@@ -321,7 +328,8 @@ describe('case 168: every code', () => {
     // An admitted call used a request of the window, also where no upstream answered.
     const limited = [402, 429].includes(answer.status) || code === 'provider_unavailable';
     expect(limitHeaders(answer.headers)).toEqual(limited ? [...ALL_LIMIT_HEADERS] : []);
-    expect(answer.headers.get('allow')).toBe(code === 'method_not_allowed' ? 'POST' : null);
+    const isWrongMethod = ['method_not_allowed', 'websocket_not_offered'].includes(code);
+    expect(answer.headers.get('allow')).toBe(isWrongMethod ? 'POST' : null);
     if (answer.status !== 429) return;
     const seconds = Number(answer.headers.get('retry-after'));
     expect(seconds).toBeGreaterThanOrEqual(wait?.[0] ?? Number.NaN);

@@ -273,14 +273,6 @@ describe('what is not offered', () => {
     expect(error.message).toMatch(/POST \/v1|base URL|by itself|with each request/);
   });
 
-  test('a WebSocket of Responses is refused by its method', async () => {
-    const headers = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' };
-    const key = { 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' };
-    const answer = await fetch(`${account.url}/v1/responses`, { headers: { ...headers, ...key } });
-    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);
-    expect(await answer.json()).toMatchObject({ error: { code: 'method_not_allowed' } });
-  });
-
   test('Responses are not, where the operator leaves the format out', async () => {
     const catalog = catalogFor(upstream, ['ok']);
     const environment = { RESPONSES_FORMAT: 'off' };
@@ -293,6 +285,9 @@ describe('what is not offered', () => {
       expect([path, answer.status]).toEqual([path, 404]);
       expect(error.message).toStartWith('The Responses format is not offered');
     }
+    const upgrade = { connection: 'Upgrade', upgrade: 'websocket' };
+    const opened = await fetch(`${caller.url}/v1/responses`, { headers: upgrade });
+    expect(opened.status).toBe(404);
     expect((await generate(caller, 'chat', 'ok')).status).toBe(200);
     const { json } = await get(caller, '/openapi.json');
     expect(Object.keys(json['paths'] as object).filter((path) => /responses/.test(path))).toEqual(

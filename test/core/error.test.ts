@@ -41,6 +41,7 @@ const EXPECTED: Readonly<Record<ErrorCode, Expected>> = {
   unsupported_media_type: [415, 'invalid_request_error', 'invalid_request_error', false],
   idempotent_request_running: [409, 'invalid_request_error', 'invalid_request_error', false],
   idempotent_answer_lost: [410, 'invalid_request_error', 'invalid_request_error', true],
+  websocket_not_offered: [426, 'invalid_request_error', 'invalid_request_error', false],
   idempotency_key_reused: [422, 'invalid_request_error', 'invalid_request_error', false],
   internal_error: [500, 'api_error', 'api_error', false],
 };

@@ -39,7 +39,9 @@ describe('errors', () => {
   test('every code belongs to an operation, except those that no described request gets', () => {
     const used = new Set<string>(Object.values(OPERATIONS).flatMap(({ codes }) => codes));
     const unused = Object.keys(ERRORS).filter((code) => !used.has(code));
-    expect(unused).toEqual(['session_required', 'operator_only', 'method_not_allowed']);
+    expect(unused).toEqual([
+      ...['session_required', 'operator_only', 'method_not_allowed', 'websocket_not_offered'],
+    ]);
   });
 });
 

@@ -29,6 +29,7 @@ const CODE_ADVICE = {
   model_not_found: t('Choose a model from the list of models.'),
   payload_too_large: t('Send a smaller body, for example smaller images.'),
   unsupported_media_type: t('Send plain JSON as application/json without content-encoding.'),
+  websocket_not_offered: t('Set your client to HTTP if it does not change by itself.'),
   rate_limit_exceeded: t('Wait for retry-after, and send fewer requests per minute.'),
   tokens_per_minute_exceeded: t('Wait for retry-after, or send smaller requests.'),
   concurrency_limit_exceeded: t('Wait until one of your running requests has ended.'),
