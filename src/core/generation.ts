@@ -174,6 +174,8 @@ export type GenerationRequest = {
   readonly includeUsage: boolean;
   /** The caller's own end-user id, for usage records only. */
   readonly endUser?: string;
+  /** Responses only: the members of the body that the answer repeats, as the client wrote them. */
+  readonly repeated?: JsonObject;
 };
 
 export type FinishReason =
@@ -231,8 +233,7 @@ export type UsageReport =
 /**
  * The neutral stream. It has no events for block starts and stops: only the Messages format has
  * them, and its encoder derives them from a change of kind. A failure is not an event: it ends the
- * stream. `tool-start` occurs once per `index` (0, 1, 2, … without gaps), before that index's
- * deltas.
+ * stream. `tool-start` occurs once per `index` (0, 1, 2, … without gaps), before its deltas.
  */
 export type GenerationEvent =
   | { readonly kind: 'reasoning-delta'; readonly text: string }
@@ -258,10 +259,7 @@ export type GenerationEvent =
       readonly unknown?: UnknownWord;
     };
 
-/**
- * A whole answer, the result of folding a finished stream. `usage` is absent if none was reported;
- * `rawUsage` is the `raw` of its event.
- */
+/** A finished stream, folded. `usage` is absent if none was reported; `rawUsage` is its `raw`. */
 export type Answer = {
   readonly reasoning: string;
   /** The length of the part of `reasoning` that precedes the text; absent: all of it does. */

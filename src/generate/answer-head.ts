@@ -28,8 +28,15 @@ export function answerHead(checked: CheckedRequest): AnswerHead {
     marksThinking: request.hidesThinking === true && mayThink(checked),
     customTools: customTools(request.tools),
     namespaced: request.tools.filter(({ inNamespace }) => inNamespace !== undefined),
-    asked: { json: request.json, ...(request.schema && { schema: request.schema }) },
+    repeated: repeated(checked),
   };
+}
+
+/** Without the prompt where the answer is kept for a repeat, because prompts are never stored. */
+function repeated({ call, request }: CheckedRequest): AnswerHead['repeated'] {
+  if (call.keyed === undefined) return request.repeated;
+  const { instructions: _instructions, tools: _tools, ...settings } = request.repeated ?? {};
+  return settings;
 }
 
 /** Whether the client receives the thinking of its answer. */

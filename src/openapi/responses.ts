@@ -60,31 +60,46 @@ const CALL_DELTAS = ['function_call_arguments.delta', 'custom_tool_call_input.de
 const constant = {
   id: Type.String({ pattern: '^resp_' }),
   object: Type.Literal('response'),
+  access_programs: Type.Null(),
   created_at: count,
   background: Type.Literal(false),
-  instructions: Type.Null(),
-  metadata: Type.Object({}),
   model: Type.String(),
   output: many(item),
-  parallel_tool_calls: Type.Literal(true),
   previous_response_id: Type.Null(),
   store: Type.Literal(false),
+  truncation: Type.Literal('disabled'),
+};
+const defaults = {
+  instructions: Type.Null(),
+  metadata: Type.Object({}),
+  parallel_tool_calls: Type.Literal(true),
   temperature: Type.Null(),
-  text: named('ResponseText', {
-    format: Type.Object({
-      type: oneOf('text', 'json_object', 'json_schema'),
-      name: Type.Optional(Type.String()),
-      description: Type.Optional(Type.String()),
-      schema: Type.Optional(Type.Object({})),
-      strict: Type.Optional(Type.Boolean()),
-    }),
-  }),
   tool_choice: Type.Literal('auto'),
   tools: Type.Array(Type.Unknown(), { maxItems: 0 }),
   top_p: Type.Null(),
 };
+const textFormat = Type.Object(
+  {
+    type: oneOf('text', 'json_object', 'json_schema'),
+    name: Type.Optional(Type.String()),
+    description: Type.Optional(Type.String()),
+    schema: Type.Optional(Type.Object({})),
+    strict: Type.Optional(Type.Boolean()),
+  },
+  { additionalProperties: true },
+);
 const settled = {
   ...constant,
+  instructions: nullable(Type.String()),
+  max_output_tokens: Type.Optional(count),
+  metadata: Type.Object({}),
+  parallel_tool_calls: Type.Boolean(),
+  reasoning: Type.Optional(Type.Object({})),
+  temperature: nullable(Type.Number()),
+  text: named('ResponseText', { format: textFormat, verbosity: Type.Optional(Type.String()) }),
+  tool_choice: Type.Unknown(),
+  tools: Type.Array(Type.Object({})),
+  top_p: nullable(Type.Number()),
   status: oneOf('completed', 'incomplete'),
   error: Type.Null(),
   incomplete_details: nullable(incomplete),
@@ -102,6 +117,7 @@ export const inputTokens = named('InputTokens', {
 
 const begun = Type.Object({
   ...constant,
+  ...defaults,
   status: Type.Literal('in_progress'),
   error: Type.Null(),
   incomplete_details: Type.Null(),
@@ -110,6 +126,7 @@ const usage = Type.Object({ ...counts, ...bill });
 const ended = Type.Object({ ...settled, usage });
 const failed = Type.Object({
   ...constant,
+  ...defaults,
   status: Type.Literal('failed'),
   error: typedError,
   incomplete_details: Type.Null(),

@@ -34,8 +34,8 @@ export type AnswerHead = {
   readonly customTools?: readonly string[];
   /** Responses only: tools that have namespaces, with the caller's names. */
   readonly namespaced?: readonly Pick<Tool, 'name' | 'inNamespace'>[];
-  /** Responses only: what the answer was asked to be, which its clients parse it by. */
-  readonly asked?: Pick<GenerationRequest, 'json' | 'schema'>;
+  /** Responses only: what the end of the answer repeats of the request. */
+  readonly repeated?: GenerationRequest['repeated'];
 };
 
 /**

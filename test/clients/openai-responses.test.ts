@@ -43,6 +43,16 @@ function connectTo(library: unknown): Connect {
     new Client({ baseURL: `${url}/v1`, apiKey: key, maxRetries, ...(fetch && { fetch }) });
 }
 
+type Required<T> = { [K in keyof T]-?: object extends Pick<T, K> ? never : K }[keyof T];
+type Response = Omit<OpenAI.Responses.Response, 'output_text'>;
+
+/** The members of a response that its type requires; the library adds `output_text`. */
+const REQUIRED: Readonly<Record<Required<Response>, true>> = {
+  ...{ id: true, object: true, access_programs: true, created_at: true, error: true, model: true },
+  ...{ incomplete_details: true, instructions: true, metadata: true, output: true, tools: true },
+  ...{ parallel_tool_calls: true, temperature: true, tool_choice: true, top_p: true },
+};
+
 const tools = TOOLS.map(({ name, description, schema }) => ({
   ...{ type: 'function' as const, name, description, parameters: schema, strict: null },
 }));
@@ -243,6 +253,31 @@ describe.each(MAJORS)('%s', (_name, connectMajor) => {
     });
     // LangChain parses by the format that comes back.
     expect(text?.format).toMatchObject({ type: 'json_schema', name: 'city', schema });
+  });
+
+  test('the end of an answer repeats the request once, and has all members of its type', async () => {
+    const sent = {
+      ...{ instructions: 'Be brief.', metadata: { run: '7' }, max_output_tokens: 50 },
+      ...{ temperature: 0.5, top_p: 0.9, parallel_tool_calls: false },
+      ...{ tools, tool_choice: { type: 'function' as const, name: 'get_weather' }, reasoning },
+      ...{ text: { verbosity: 'low' as const } },
+    };
+    const end = { ...sent, text: { format: { type: 'text' }, ...sent.text } };
+    const body = { ...sent, model: 'ok', input: 'Hello?' };
+    const whole = await connect().responses.create(body);
+    expect(whole).toMatchObject(end);
+    const streamed = connect().responses.create({ ...body, stream: true });
+    const events = await Array.fromAsync(await streamed);
+    const responses = events.flatMap((event) => ('response' in event ? [event.response] : []));
+    expect(responses.at(-1)).toMatchObject(end);
+    expect(JSON.stringify(events).split(sent.instructions)).toHaveLength(2);
+    for (const response of [whole, ...responses]) {
+      expect(Object.keys(response)).toEqual(expect.arrayContaining(Object.keys(REQUIRED)));
+    }
+    // What is stored for a repeat of the request holds no prompt.
+    const headers = { 'idempotency-key': crypto.randomUUID() };
+    const kept = await connect().responses.create(body, { headers });
+    expect(kept).toMatchObject({ ...end, instructions: null, tools: [] });
   });
 
   test('a response is not stored: none is found by its id', async () => {

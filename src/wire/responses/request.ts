@@ -1,12 +1,12 @@
 // Parses the Responses request body into the neutral request. FIELDS lists its members; items have a
-// file of their own. Nothing is kept here, so what refers to an earlier response is refused. It must
-// never echo a caller's value, and never let an unknown field change the generation.
+// file of their own. Nothing is kept here, so what refers to an earlier response is refused. Refusals
+// must never echo a caller's value, and an unknown field must never change the generation.
 
 import { Type } from '@sinclair/typebox';
 import { saysSchema } from '../../core/answer-format.ts';
 import { EFFORTS } from '../../core/effort.ts';
 import { invalidRequest } from '../../core/error.ts';
-import type { GenerationRequest } from '../../core/generation.ts';
+import type { GenerationRequest, JsonObject } from '../../core/generation.ts';
 import { isObject } from '../../core/json.ts';
 import { readAnswerSchema } from '../answer-schema.ts';
 import {
@@ -64,6 +64,12 @@ const FIELDS = {
 
 const REQUIRED = ['model', 'input'] as const;
 
+/** Clients and their tracing read these from the answer. */
+const REPEATED = [
+  ...['instructions', 'max_output_tokens', 'parallel_tool_calls', 'reasoning', 'temperature'],
+  ...['tool_choice', 'tools', 'top_p'],
+];
+
 /** The schema of a body in the API description. */
 export const responsesBody = fieldsSchema(FIELDS, REQUIRED, { $id: 'ResponseRequest' });
 
@@ -72,7 +78,8 @@ export const inputTokensBody = fieldsSchema(FIELDS, REQUIRED, { $id: 'InputToken
 
 /** Reads a Responses body. Throws `invalid_request` with the first wrong field as `param`. */
 export function parseResponses(body: ParsedBody): GenerationRequest {
-  const fields = readFields(requireBody(body.value), '', FIELDS, REQUIRED);
+  const value = requireBody(body.value);
+  const fields = readFields(value, '', FIELDS, REQUIRED);
   const { system: leading, turns } = assembleTurns(itemTurns(fields.input), 'input');
   const system = [fields.instructions ?? '', leading].filter((part) => part !== '').join('\n\n');
   if (system === '' && turns.length === 0) {
@@ -99,12 +106,24 @@ export function parseResponses(body: ParsedBody): GenerationRequest {
     schema,
     saysSchema: (schema && saysSchema(schema, { system, turns })) || undefined,
     endUser: fields.user,
+    repeated: repeatedOf(value),
     stop: [],
     tools,
     json: format !== undefined && format.type !== 'text',
     stream: fields.stream ?? false,
     includeUsage: true,
   });
+}
+
+function repeatedOf(body: JsonObject): JsonObject {
+  const { metadata, text } = body;
+  const sent = REPEATED.filter((name) => (body[name] ?? null) !== null);
+  const { format, verbosity } = isObject(text) ? text : {};
+  return {
+    ...Object.fromEntries(sent.map((name) => [name, body[name] ?? null])),
+    ...(isObject(metadata) && { metadata }),
+    text: { format: format ?? { type: 'text' }, ...(verbosity && { verbosity }) },
+  };
 }
 
 function readFormat(value: unknown, path: string) {

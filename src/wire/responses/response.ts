@@ -20,7 +20,7 @@ export function encodeResponse(head: AnswerHead, answer: Answer, receipt: Receip
   const ending = endingOf(answer.finish, receipt);
   const output = outputValues(head, answerItems(head, answer), ending.status);
   const created = responseObject(head, head.model, output);
-  return JSON.stringify({ ...created, ...ending, usage: usage(receipt) });
+  return JSON.stringify({ ...created, ...head.repeated, ...ending, usage: usage(receipt) });
 }
 
 /** The JSON text of an error. */
@@ -40,10 +40,11 @@ export function errorMembers(error: GatewayError, requestId: string, receipt?: R
   };
 }
 
-/** A response without a usage, in progress. */
+/** A response in progress, without a usage and what only the end of the answer repeats. */
 export function responseObject(head: AnswerHead, model: string, output: readonly object[]) {
   return {
     id: `resp_${head.id}`,
+    access_programs: null,
     object: 'response',
     created_at: head.createdSeconds,
     status: 'in_progress',
@@ -58,16 +59,11 @@ export function responseObject(head: AnswerHead, model: string, output: readonly
     previous_response_id: null,
     store: false,
     temperature: null,
-    text: { format: textFormat(head) },
     tool_choice: 'auto',
     tools: [],
     top_p: null,
+    truncation: 'disabled',
   };
-}
-
-function textFormat({ asked }: AnswerHead): object {
-  if (asked?.schema !== undefined) return { type: 'json_schema', ...asked.schema };
-  return { type: asked?.json === true ? 'json_object' : 'text' };
 }
 
 /** Only the last item of an answer that was cut is incomplete. */

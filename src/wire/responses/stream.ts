@@ -113,7 +113,9 @@ class ResponsesStreamEncoder implements StreamEncoder {
     for (const begun of this.#begun) {
       text += this.#close(begun, begun === last ? ending.status : 'completed');
     }
-    const response = { ...this.#response(ending.status), ...ending, usage: finalUsage(receipt) };
+    const { repeated } = this.#head;
+    const begun = this.#response(ending.status);
+    const response = { ...begun, ...repeated, ...ending, usage: finalUsage(receipt) };
     return text + this.#frame(`response.${ending.status}`, membersOf({ response }));
   }
 

@@ -130,7 +130,12 @@ type Extended = { readonly request: Request; readonly extras: readonly Member[] 
 
 function checkUnknown({ request, extras }: Extended): void {
   const text = render(request.body, extras);
-  assert.deepEqual(parse(request.format, toBytes(text)), parseValid(request));
+  // Answers repeat some members with all that is in them.
+  const generation = (parsed: object) => ({ ...parsed, repeated: undefined });
+  assert.deepEqual(
+    generation(parse(request.format, toBytes(text))),
+    generation(parseValid(request)),
+  );
 }
 
 function checkOrder(request: Request): void {

@@ -63,12 +63,16 @@ export const responsesShape: Shape = {
   endUser: { user: 'u'.repeat(256) },
   required: ['model', 'input'],
   refusal: (error) => ({ error }),
-  whole: (model, said) => ({ ...response(model, said), usage: { ...usageOf(said), ...BILL } }),
+  whole: (model, said, sent) => ({
+    ...response(model, said),
+    ...repeatedOf(sent),
+    usage: { ...usageOf(said), ...BILL },
+  }),
   stream: (model, said, { fallback = false } = {}) => {
     const begun = response(model, { parts: [], finish: 'stop' });
     const opening = { ...begun, status: 'in_progress' };
     const bill = { usage: { ...usageOf(said), ...streamedBill(fallback) } };
-    const whole = { ...response(model, said), ...bill };
+    const whole = { ...response(model, said), ...repeatedOf(), ...bill };
     const all = said.parts.flatMap((part, index) => began(part, index, said));
     const ended = said.parts.flatMap((part, index) =>
       part.kind === 'call' ? over(part, index, said) : [],
@@ -103,6 +107,7 @@ function response(model: string, said: Said) {
   return {
     id: expect.stringMatching(/^resp_\w{24}$/),
     object: 'response',
+    access_programs: null,
     created_at: expect.any(Number),
     status: reason === undefined ? 'completed' : 'incomplete',
     background: false,
@@ -116,11 +121,18 @@ function response(model: string, said: Said) {
     previous_response_id: null,
     store: false,
     temperature: null,
-    text: { format: { type: 'text' } },
     tool_choice: 'auto',
     tools: [],
     top_p: null,
+    truncation: 'disabled',
   };
+}
+
+/** What the end of an answer repeats of the members that a request was sent with. */
+function repeatedOf(sent: Fields = {}) {
+  const { max_tokens: bound, metadata = {}, reasoning = { summary: 'auto' } } = sent;
+  const limited = bound === undefined ? {} : { max_output_tokens: bound };
+  return { ...limited, metadata, reasoning, text: { format: { type: 'text' } } };
 }
 
 function usageOf({ reasoningTokens = 0 }: Said): Fields {

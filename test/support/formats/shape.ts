@@ -33,7 +33,7 @@ export type Shape = {
   readonly required: readonly string[];
   /** The envelope of an error. */
   readonly refusal: (error: Fields) => Fields;
-  readonly whole: (model: string, said: Said) => Fields;
+  readonly whole: (model: string, said: Said, sent?: Fields) => Fields;
   /** The data of every event. */
   readonly stream: (model: string, said: Said, more?: { fallback?: boolean }) => unknown[];
   /** The error at the end of a stream that failed, by the data of its events. */
