@@ -4,6 +4,8 @@ import { h, render } from 'preact';
 import * as keyFilters from '../../src/web/customer/keys/filters.tsx';
 import * as revokeSeveral from '../../src/web/customer/keys/revoke-several.tsx';
 import * as composer from '../../src/web/customer/playground/composer.tsx';
+import { View as PlaygroundPage } from '../../src/web/customer/playground/page.tsx';
+import { changeSettings } from '../../src/web/customer/playground/state.ts';
 import * as tools from '../../src/web/customer/playground/tools.ts';
 import { View as CustomerRequestsPage } from '../../src/web/customer/requests/page.tsx';
 import { AccountTabs } from '../../src/web/operator/accounts/tabs.tsx';
@@ -26,5 +28,5 @@ EXPORTS({
   ...{ CopyButton, SentField, lastMonths, useLatest, useList, useResource, weekdays },
   ...{ ...keyActions, ...keyFilters, ...revokeSeveral, ...composer, ...tools },
   ...{ CustomerRequestsPage, OperatorRequestsPage, AlertsPage, ApprovalsPage, AccountTabs },
-  ...{ EnableButton, TypedFilter, useChecked },
+  ...{ PlaygroundPage, changeSettings, EnableButton, TypedFilter, useChecked },
 });

@@ -13,7 +13,7 @@ type Names =
   | ('h' | 'render' | 'CustomerRequestsPage' | 'OperatorRequestsPage' | 'AlertsPage')
   | ('ApprovalsPage' | 'AccountTabs' | 'EnableButton' | 'TypedFilter' | 'Toasts' | 'Composer')
   | ('keyActions' | 'KeyFilters' | 'RevokeSeveralDialog' | 'CopyButton')
-  | ('SentField' | 'useChecked')
+  | ('SentField' | 'useChecked' | 'PlaygroundPage' | 'changeSettings')
   | ('useList' | 'useResource' | 'useLatest' | 'weekdays' | 'lastMonths' | 'readTools');
 
 export type Asked = { readonly method: string; readonly path: string; readonly body: string };
@@ -105,7 +105,7 @@ export async function openPage({
     ...{ visibilityState: 'visible', hidden: false, activeElement: null },
     createElementNS: (_namespace: string, name: string) => new PageNode(name),
     createTextNode: (data: unknown) => new PageNode('', String(data)),
-    getElementById: () => null,
+    ...{ getElementById: () => null, documentElement: {} },
     addEventListener: documentEvents.addEventListener.bind(documentEvents),
     removeEventListener: documentEvents.removeEventListener.bind(documentEvents),
   };

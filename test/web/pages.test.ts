@@ -129,6 +129,26 @@ test('the playground attaches all images that are pasted one after the other', a
   page.close();
 });
 
+test.each([true, false])(
+  'the playground has Responses if the service has: %p',
+  async (responses) => {
+    const model = { id: 'swift-1', display_name: 'Swift', available: true, max_output_tokens: 8 };
+    const features = { tools: true, reasoning: true, json_mode: true, vision: true };
+    const data = [{ ...model, features, pricing: { input: '1', output: '1' } }];
+    const page = await open('/playground', ({ path }) =>
+      path === '/connection' ? { base_url: '', responses } : { data },
+    );
+    // As the last conversation had it.
+    page.parts.changeSettings({ format: 'responses' } as never);
+    page.mount(page.parts.PlaygroundPage);
+    await until(() => page.buttons('Messages') === 1);
+    expect(page.buttons('Responses')).toBe(responses ? 1 : 0);
+    const active = page.button(responses ? 'Responses' : 'Chat completions');
+    expect(String(active.getAttribute('aria-pressed'))).toBe('true');
+    page.close();
+  },
+);
+
 describe('in German', () => {
   const texts = compileCatalogue('de', Object.keys(TRANSLATIONS.de));
   const german = () => openPage({ app: 'dashboard', path: '/', answer: () => NONE, texts });

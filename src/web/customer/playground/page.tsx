@@ -1,7 +1,8 @@
-// The playground: a conversation with one model or two beside each other, in either wire format, charged
-// like any other request.
+// The playground: a conversation with one model or two beside each other, in any wire format, charged like
+// any other request.
 
 import { useMemo, useRef, useState } from 'preact/hooks';
+import type { ConnectionRecord } from '../../../dashboard/records/key.ts';
 import type { CustomerModelRecord, ModelListRecord } from '../../../dashboard/records/model.ts';
 import { t } from '../../text/t.ts';
 import { Button } from '../../ui/button.tsx';
@@ -29,17 +30,39 @@ const BODY_BYTES_MAX = 2_000_000;
 
 export function View() {
   const models = useResource<ModelListRecord>('/models');
+  const connection = useResource<ConnectionRecord>('/connection');
   // Before anything reads the settings.
   useMemo(restoreLast, []);
   return (
     <Loaded resource={models} lines={8}>
-      {({ data }) => <Playground models={data.filter(({ available }) => available)} />}
+      {({ data }) => (
+        <Loaded resource={connection} lines={8}>
+          {({ responses }) => (
+            <Playground
+              models={data.filter(({ available }) => available)}
+              offersResponses={responses}
+            />
+          )}
+        </Loaded>
+      )}
     </Loaded>
   );
 }
 
-function Playground({ models }: { readonly models: readonly CustomerModelRecord[] }) {
+function Playground({
+  models,
+  offersResponses,
+}: {
+  readonly models: readonly CustomerModelRecord[];
+  readonly offersResponses: boolean;
+}) {
   const [showsCode, setShowsCode] = useState(false);
+  // The last conversation may be in a format that the operator has left out since.
+  useMemo(() => {
+    if (!offersResponses && settings.peek().format === 'responses') {
+      changeSettings({ format: 'chat' });
+    }
+  }, [offersResponses]);
   const form = useRef<HTMLFormElement>(null);
   const find = (slug: string) => models.find(({ id }) => id === slug);
   const model = find(settings.value.model) ?? models[0];
@@ -104,7 +127,7 @@ function Playground({ models }: { readonly models: readonly CustomerModelRecord[
       }
     >
       <form ref={form} onSubmit={(event) => event.preventDefault()}>
-        <SettingsCard models={models} model={model} />
+        <SettingsCard models={models} model={model} offersResponses={offersResponses} />
       </form>
       <div class={lanes.length > 1 ? 'conversation lanes' : 'conversation'}>
         {lanes.map((lane, index) => (

@@ -27,9 +27,11 @@ const FORMATS: readonly { readonly id: Format; readonly label: string }[] = [
 export function SettingsCard({
   models,
   model,
+  offersResponses,
 }: {
   readonly models: readonly CustomerModelRecord[];
   readonly model: CustomerModelRecord;
+  readonly offersResponses: boolean;
 }) {
   const { format, system, stream, other } = settings.value;
   const choices = models.map(({ id, display_name: name }) => ({
@@ -58,7 +60,7 @@ export function SettingsCard({
           />
           <Segments
             label={t('Format')}
-            choices={FORMATS}
+            choices={FORMATS.filter(({ id }) => offersResponses || id !== 'responses')}
             active={format}
             onChange={(chosen) => changeSettings({ format: chosen })}
           />
