@@ -19,8 +19,9 @@ setDefaultTimeout(120_000);
 
 const DAY_MS = 86_400_000;
 
-/** Longer than two looks of the guard. */
-const LOOKS_MS = 11_000;
+/** Longer than two looks of the guard, which are half a second apart with the preload. */
+const LOOKS_MS = 1_500;
+const preload = resolve(import.meta.dir, '../support/quick-intervals.ts');
 
 /** A burst of 12 answers costs 196.8 service tokens, and one answer 16.4. */
 const BURST = 12;
@@ -69,7 +70,6 @@ test('a key that bursts is paused, explained, resumed in one step and not paused
     ...{ ...openSignUp(mailbox), ...LIMITS },
     CLOCK_BEHIND_MS: String(2 * DAY_MS),
   };
-  const preload = resolve(import.meta.dir, '../support/shifted-clock.ts');
   await using gateway = await startGateway({ catalog, environment, preload });
   const account = await gateway.createAccount({ plan: 'pro' });
   // The habit: one answer an hour, two days ago. Another key of the account is not paused with it.
@@ -127,7 +127,7 @@ test('a key that bursts is paused, explained, resumed in one step and not paused
 
 test('an owner may exempt a key, and an operator may switch the guard off', async () => {
   const environment = { ...openSignUp(mailbox), ...LIMITS };
-  await using gateway = await startGateway({ catalog, environment });
+  await using gateway = await startGateway({ catalog, environment, preload });
   const account = await gateway.createAccount({ plan: 'pro' });
   const exempt = { url: gateway.url, key: await otherKey(gateway, account) };
   const guarded = { url: gateway.url, key: await otherKey(gateway, account) };
@@ -148,7 +148,7 @@ test('an owner may exempt a key, and an operator may switch the guard off', asyn
   await gateway.stop();
   const { directory } = gateway;
   const off = { ...environment, RUNAWAY_FACTOR: 'off' };
-  await using next = await startGateway({ directory, environment: off });
+  await using next = await startGateway({ directory, environment: off, preload });
   const third = { url: next.url, key: await otherKey(next, account) };
   const [newest] = await keysOf(third);
   await addHabit(next, account, newest?.id ?? '');
@@ -158,7 +158,6 @@ test('an owner may exempt a key, and an operator may switch the guard off', asyn
 });
 
 test('an owner is mailed by the next server where the last one died before the mail', async () => {
-  const preload = resolve(import.meta.dir, '../support/shifted-clock.ts');
   const environment = { ...openSignUp(mailbox), ...LIMITS };
   const unreachable = { SMTP_URL: 'smtp://127.0.0.1:1', CLOCK_BEHIND_MS: String(10 * 60_000) };
   await using gateway = await startGateway({
@@ -171,7 +170,7 @@ test('an owner is mailed by the next server where the last one died before the m
   await untilPaused(account);
   await gateway.kill();
   const { directory } = gateway;
-  await using next = await startGateway({ directory, environment });
+  await using next = await startGateway({ directory, environment, preload });
   await waitUntil(() => pausesMailedTo(account.email).length > 0, 60_000);
   expect((await ask({ ...account, url: next.url })).status).toBe(403);
 });
@@ -197,7 +196,7 @@ describeWithServices('on two nodes', ['PostgreSQL'], () => {
       DATABASE_URL: await newPostgresUrl(),
       SESSION_SECRET: 'one secret of all nodes of these tests',
     };
-    const start = () => startGateway({ catalog, environment });
+    const start = () => startGateway({ catalog, environment, preload });
     await using one = await start();
     await using two = await start();
     const account = await one.createAccount({ plan: 'pro' });

@@ -37,7 +37,7 @@ export function cellsOf(rows: readonly Row[]): Cell[] {
   const cells = rows.flatMap((row, at) =>
     BEHIND.flatMap((behind) =>
       EVERY_FORMAT.flatMap((format) =>
-        dialectsOf(row, at, format).flatMap((dialect) =>
+        dialectsOf({ row, at, format, behind }).flatMap((dialect) =>
           kindsOf(row).map((kind) => ({ row, behind, format, dialect, kind })),
         ),
       ),
@@ -46,11 +46,16 @@ export function cellsOf(rows: readonly Row[]): Cell[] {
   return cells.map((cell, index) => ({ id: `cell-${index}`, ...cell }));
 }
 
-/** Responses meets each row over one of the dialects in turn, which keeps the matrix small. */
-function dialectsOf({ dialect }: Row, at: number, format: EveryFormat): readonly WireDialect[] {
-  if (dialect !== undefined) return [dialect];
-  const first = at % DIALECTS.length;
-  return format === 'responses' ? DIALECTS.slice(first, first + 1) : DIALECTS;
+/**
+ * Which upstream answers next does not depend on the dialect of the one that failed. So only the cells
+ * of chat and Messages with nothing behind them meet all dialects, and the others one in turn.
+ */
+function dialectsOf(cell: Pick<Cell, 'row' | 'format' | 'behind'> & { readonly at: number }) {
+  const { row, at, format, behind } = cell;
+  if (row.dialect !== undefined) return [row.dialect];
+  if (format !== 'responses' && behind === 'none') return DIALECTS;
+  const first = (at + EVERY_FORMAT.indexOf(format) + BEHIND.indexOf(behind)) % DIALECTS.length;
+  return DIALECTS.slice(first, first + 1);
 }
 
 /** Where there is no stream at the upstream in either case, `long` would be `stream` again. */
