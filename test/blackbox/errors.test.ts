@@ -379,7 +379,7 @@ describe('a key is checked on every path that needs one', () => {
     expectRefusal(standing, format, 'email_not_verified');
   });
 
-  test('x-api-key is as good as Authorization, and two different keys are none', async () => {
+  test('cases 5 and 6: x-api-key is as good as Authorization, and two different keys are none', async () => {
     const other = await newAccount();
     for (const format of EVERY_FORMAT) {
       const asked = { caller: customer, headers: { authorization: '', 'x-api-key': customer.key } };
@@ -390,25 +390,6 @@ describe('a key is checked on every path that needs one', () => {
     const same = await ask('chat', { caller: customer, headers: { 'x-api-key': customer.key } });
     expect(same.status).toBe(200);
   });
-});
-
-test('a key ends at its expiry date, to the moment', async () => {
-  const account = await newAccount();
-  // After the time that the command may take to start.
-  const expiresAt = Date.now() + 8_000;
-  const expires = new Date(expiresAt).toISOString();
-  const { key } = await gateway.run('key', 'create', account.id, '--expires', expires);
-  const caller = { ...account, key: String(key) };
-  for (let sentAt = 0; sentAt <= expiresAt; await Bun.sleep(50)) {
-    sentAt = Date.now();
-    const generated = await ask('chat', { caller });
-    const shown = await ask('chat', { caller, method: 'GET', path: '/v1/account' });
-    if (Date.now() < expiresAt) expect([generated.status, shown.status]).toEqual([200, 200]);
-    if (sentAt <= expiresAt) continue;
-    expectRefusal(generated, 'chat', 'invalid_api_key');
-    expectRefusal(shown, 'chat', 'invalid_api_key');
-  }
-  expect((await ask('chat', { caller: account })).status).toBe(200);
 });
 
 test('a request in progress when an account is blocked, or maintenance begins, is finished', async () => {
@@ -431,56 +412,16 @@ test('a request in progress when an account is blocked, or maintenance begins, i
   await allowedSoon({ caller: account });
 });
 
-describe('networks', () => {
-  const from = async (xForwardedFor: string) =>
-    ask('chat', { caller: customer, headers: { 'x-forwarded-for': xForwardedFor } });
-
-  test('a block holds for its whole network, in any spelling, and for nothing else', async () => {
-    await gateway.run('block', 'add', 'network', '198.51.100.0/24');
-    await gateway.run('block', 'add', 'network', '2001:db8:2::/64');
-    for (const address of ['198.51.100.1', '2001:db8:2::2']) {
-      const asked = { caller: customer, headers: { 'x-forwarded-for': address } };
-      expectRefusal(await refusedSoon('chat', asked), 'chat', 'ip_blocked');
-    }
-    const BLOCKED = [
-      '198.51.100.255',
-      '198.51.100.9:4711',
-      '::ffff:198.51.100.9',
-      '2001:db8:2::1',
-      '2001:DB8:2:0:0:0:0:ff',
-      '[2001:db8:2::1]',
-      // The right-most hop that is not a trusted proxy counts; what is left of it may be invented.
-      '192.0.2.1, 198.51.100.9',
-      '198.51.100.9, 127.0.0.1',
-      // The client's own hop cannot be read, so it may be in any network that is blocked.
-      'unknown',
-      '192.0.2.1, unknown',
-      'unknown, 127.0.0.1',
-    ];
-    for (const address of BLOCKED) expectRefusal(await from(address), 'chat', 'ip_blocked');
-    const FREE = [
-      ...['198.51.101.1', '2001:db8:2:1::1', '198.51.100.9, 192.0.2.1'],
-      ...['unknown, 192.0.2.1', '', ' , '],
-    ];
-    for (const address of FREE) {
-      expect({ address, status: (await from(address)).status }).toEqual({ address, status: 200 });
-    }
-    expect((await ask('chat', { caller: customer })).status).toBe(200);
-    await gateway.run('block', 'remove', 'network', '198.51.100.0/24');
-    await waitUntil(async () => (await from('198.51.100.1')).status === 200);
-  });
-
-  test('without a trusted proxy no header moves a client out of a block', async () => {
-    const catalog = catalogFor(upstream, ['ok']);
-    await using plain = await startGateway({ catalog });
-    const caller = await plain.createAccount();
-    await plain.run('block', 'add', 'network', '127.0.0.1');
-    expectRefusal(await refusedSoon('chat', { caller }), 'chat', 'ip_blocked');
-    for (const name of ['x-forwarded-for', 'forwarded', 'x-real-ip', 'cf-connecting-ip']) {
-      const answer = await ask('chat', { caller, headers: { [name]: '192.0.2.1' } });
-      expectRefusal(answer, 'chat', 'ip_blocked');
-    }
-  });
+test('without a trusted proxy no header moves a client out of a block', async () => {
+  const catalog = catalogFor(upstream, ['ok']);
+  await using plain = await startGateway({ catalog });
+  const caller = await plain.createAccount();
+  await plain.run('block', 'add', 'network', '127.0.0.1');
+  expectRefusal(await refusedSoon('chat', { caller }), 'chat', 'ip_blocked');
+  for (const name of ['x-forwarded-for', 'forwarded', 'x-real-ip', 'cf-connecting-ip']) {
+    const answer = await ask('chat', { caller, headers: { [name]: '192.0.2.1' } });
+    expectRefusal(answer, 'chat', 'ip_blocked');
+  }
 });
 
 test('refusals cost a request of the minute, hold nothing and reach no upstream', async () => {

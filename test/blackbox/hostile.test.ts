@@ -306,15 +306,18 @@ describe('the size of the body', () => {
     });
   }
 
-  test.each(FORMATS)('%s: 2,097,152 bytes are served, one more is refused', async (format) => {
-    const path = PATHS[format];
-    const most = padded(format, BODY_MAX);
-    expect((await send(customer, path, most)).status).toBe(200);
-    expect((await send(customer, path, streamed(most))).status).toBe(200);
-    const more = `${most} `;
-    expectRefusal(await send(refused, path, more), format, 'payload_too_large');
-    expectRefusal(await send(refused, path, streamed(more)), format, 'payload_too_large');
-  });
+  test.each(FORMATS)(
+    'case 18: 2,097,152 bytes are served, one more is refused, %s',
+    async (format) => {
+      const path = PATHS[format];
+      const most = padded(format, BODY_MAX);
+      expect((await send(customer, path, most)).status).toBe(200);
+      expect((await send(customer, path, streamed(most))).status).toBe(200);
+      const more = `${most} `;
+      expectRefusal(await send(refused, path, more), format, 'payload_too_large');
+      expectRefusal(await send(refused, path, streamed(more)), format, 'payload_too_large');
+    },
+  );
 
   test('count_tokens has the same limit', async () => {
     const path = `${MESSAGES}/count_tokens`;
@@ -411,7 +414,7 @@ describe('what the body is said to be', () => {
     }
   });
 
-  test('no content-type is served', async () => {
+  test('case 20: no content-type is served', async () => {
     using connection = await openConnection(gateway.url);
     const request = wholeRequest(customer, CHAT, good('chat')).toString();
     await connection.write(request.replace('content-type: application/json\r\n', ''));
@@ -444,7 +447,7 @@ describe('what the body is said to be', () => {
   });
 });
 
-describe('what is not JSON, or too much of it', () => {
+describe('case 19: what is not JSON, or too much of it', () => {
   const DEEP = 'The request body nests deeper than 64 levels.';
   const MANY =
     'The request body has more than 50000 object members; a name that is a number counts as up to 1,000.';
@@ -731,7 +734,7 @@ describe('header forms of the key', () => {
     [(key) => ['authorization: Bearer ', `x-api-key: ${key}`], 200],
   ];
 
-  test('each has its answer on every path', async () => {
+  test('cases 7 and 8: each has its answer on every path', async () => {
     for (const [lines, expected] of ROWS) {
       for (const path of [CHAT, MESSAGES, `${MESSAGES}/count_tokens`]) {
         const format = path === CHAT ? 'chat' : 'messages';

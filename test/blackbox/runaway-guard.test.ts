@@ -157,24 +157,6 @@ test('an owner may exempt a key, and an operator may switch the guard off', asyn
   expect((await ask(third)).status).toBe(200);
 });
 
-test('an owner is mailed by the next server where the last one died before the mail', async () => {
-  const environment = { ...openSignUp(mailbox), ...LIMITS };
-  const unreachable = { SMTP_URL: 'smtp://127.0.0.1:1', CLOCK_BEHIND_MS: String(10 * 60_000) };
-  await using gateway = await startGateway({
-    ...{ catalog, preload, environment: { ...environment, ...unreachable } },
-  });
-  const account = await gateway.createAccount({ plan: 'pro' });
-  const [key] = await keysOf(account);
-  await addHabit(gateway, account, key?.id ?? '');
-  await burst(account);
-  await untilPaused(account);
-  await gateway.kill();
-  const { directory } = gateway;
-  await using next = await startGateway({ directory, environment, preload });
-  await waitUntil(() => pausesMailedTo(account.email).length > 0, 60_000);
-  expect((await ask({ ...account, url: next.url })).status).toBe(403);
-});
-
 /** As if the key had spent one service token in one hour three days ago. */
 async function addHabit(gateway: Gateway, { id }: TestAccount, keyId: string): Promise<void> {
   const url = gateway.environment['DATABASE_URL'] ?? `sqlite:${gateway.databasePath}`;
