@@ -41,6 +41,7 @@ const WIDE = { width: 1280, height: 800 };
 /** scripts/install-browser looks for the same, in the same order. */
 const PROGRAMS = [
   process.env['CHROMIUM_PATH'],
+  'chromium-headless-shell',
   'chromium',
   'chromium-browser',
   'google-chrome',
