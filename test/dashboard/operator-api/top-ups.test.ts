@@ -15,8 +15,8 @@ describeOnEachDatabase('a top-up', async () => {
   /** A token does not live as long as a reference. */
   const newToken = async () => (await open.newToken(['credits:write', 'accounts:read'])).token;
   let token = await newToken();
-  const pay = (reference: string, amount = '500000', bearer = token) =>
-    open.call('POST', '/top-ups', { reference, amount, reason: 'payment 1207' }, bearer);
+  const pay = (reference: string, amount = '500000', bearer = token, reason = 'payment 1207') =>
+    open.call('POST', '/top-ups', { reference, amount, reason }, bearer);
   const wait = async () => {
     open.advance(EIGHT_DAYS_MS);
     token = await newToken();
@@ -35,6 +35,8 @@ describeOnEachDatabase('a top-up', async () => {
     expect(first?.json).toMatchObject({ status: 'booked', account: id, amount: '500000' });
     for (const other of others) expect(other.json).toEqual(first?.json ?? {});
     expect(outcomeOf(await pay(reference, '500001'))).toEqual([409, 'ledger_refused']);
+    const second = await pay(reference, '500000', token, 'payment 1208');
+    expect(outcomeOf(second)).toEqual([409, 'conflict']);
     expect((await pay(topUps.issue(id), '7')).status).toBe(200);
     await wait();
     expect((await pay(reference)).json).toEqual(first?.json ?? {});
