@@ -112,14 +112,14 @@ test('axes, shares and words', () => {
   expect([0, 950, 12_500, 1_200_000, 4e9, 0.0023].map(formatCompact)).toEqual([
     '0',
     '950',
-    '12.5 k',
-    '1.2 M',
-    '4 G',
+    '12.5k',
+    '1.2M',
+    '4G',
     '0.0023',
   ]);
-  expect([formatShare(1, 3), formatShare(2, 3), formatShare(1, 0)]).toEqual(['33 %', '67 %', '–']);
+  expect([formatShare(1, 3), formatShare(2, 3), formatShare(1, 0)]).toEqual(['33%', '67%', '–']);
   expect([0, 1, 3, 4_975, 4_999, 5_000].map((part) => formatShare(part, 5_000))).toEqual([
-    ...['0 %', '<0.1 %', '0.1 %', '99.5 %', '99.9 %', '100 %'],
+    ...['0%', '<0.1%', '0.1%', '99.5%', '99.9%', '100%'],
   ]);
   expect([weekdays(['mon', 'sun']), tokenCount(1_200)]).toEqual(['Mon, Sun', '1,200 tokens']);
   expect(humanize('pending_deletion')).toBe('Pending deletion');

@@ -9,6 +9,11 @@ const partOf = (type: Intl.NumberFormatPartTypes) =>
 const GROUP = partOf('group') ?? ',';
 export const POINT = partOf('decimal') ?? '.';
 export const MINUS = '−';
+/** What the language writes between a number and its percent sign or its power of ten. */
+const GAP =
+  new Intl.NumberFormat(locale, { style: 'percent' })
+    .formatToParts(0.1)
+    .find(({ type }) => type === 'literal')?.value ?? '';
 
 /**
  * Groups the digits of the whole part by three, in the notation of the page's language:
@@ -49,12 +54,12 @@ export function tokenCount(count: number): string {
   return t('{count} tokens', { count: formatCount(count) });
 }
 
-/** A large number in short form, for axes: `1200000` is `"1.2 M"`. */
+/** A large number in short form, for axes: `1200000` is `"1.2M"` in English. */
 export function formatCompact(value: number): string {
   const size = Math.abs(value);
-  if (size >= 1e9) return `${groupDigits(trim(value / 1e9))} G`;
-  if (size >= 1e6) return `${groupDigits(trim(value / 1e6))} M`;
-  if (size >= 1e4) return `${groupDigits(trim(value / 1e3))} k`;
+  if (size >= 1e9) return `${groupDigits(trim(value / 1e9))}${GAP}G`;
+  if (size >= 1e6) return `${groupDigits(trim(value / 1e6))}${GAP}M`;
+  if (size >= 1e4) return `${groupDigits(trim(value / 1e3))}${GAP}k`;
   return groupDigits(trim(value));
 }
 
@@ -70,19 +75,19 @@ function trim(value: number): string {
 export function formatShare(part: number, whole: number): string {
   if (whole <= 0) return '–';
   const percent = (part / whole) * 100;
-  if (percent > 0 && percent < 0.05) return `<${groupDigits('0.1')} %`;
+  if (percent > 0 && percent < 0.05) return `<${groupDigits('0.1')}${GAP}%`;
   const isAlmostAll = percent >= 99.5 && percent < 100;
   const rounded = percent < 10 || isAlmostAll ? Math.round(percent * 10) / 10 : Math.round(percent);
-  return `${groupDigits(trim(isAlmostAll ? Math.min(rounded, 99.9) : rounded))} %`;
+  return `${groupDigits(trim(isAlmostAll ? Math.min(rounded, 99.9) : rounded))}${GAP}%`;
 }
 
-/** The change from `before`, which is not zero: `"+12 %"`. */
+/** The change from `before`, which is not zero: `"+12%"` in English. */
 export function formatChange(now: number, before: number): string {
   const percent = ((now - before) / Math.abs(before)) * 100;
   const size = Math.abs(percent);
   const digits = size < 10 ? Math.round(size * 10) / 10 : Math.round(size);
   const sign = digits === 0 ? '±' : percent > 0 ? '+' : MINUS;
-  return `${sign}${digits > 999 ? '>999' : groupDigits(trim(digits))} %`;
+  return `${sign}${digits > 999 ? '>999' : groupDigits(trim(digits))}${GAP}%`;
 }
 
 export function formatMilliseconds(ms: number): string {

@@ -4,7 +4,7 @@ import type { MoneyRecord } from '../../../dashboard/records/operator-money.ts';
 import { t } from '../../text/t.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { numberColumn } from '../../ui/common-columns.tsx';
-import { formatShare, groupDigits } from '../../ui/format.ts';
+import { formatChange, formatShare } from '../../ui/format.ts';
 import { Card, Empty } from '../../ui/parts.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Nothing } from '../../ui/text.tsx';
@@ -65,8 +65,5 @@ function costed(label: string, field: 'cost_usd' | 'margin_usd', unknown: string
 
 /** The deviation of the estimates from the counted tokens, over all requests of the model. */
 function estimate({ estimated_input_tokens: estimated, input_tokens: counted }: Row): string {
-  if (counted === 0) return '–';
-  const percent = ((estimated - counted) / counted) * 100;
-  const sign = percent > 0 ? '+' : percent < 0 ? '−' : '±';
-  return `${sign}${groupDigits(Math.abs(percent).toFixed(1))} %`;
+  return counted === 0 ? '–' : formatChange(estimated, counted);
 }
