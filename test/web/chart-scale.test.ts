@@ -6,6 +6,7 @@ import {
   alignDecimals,
   extremes,
   labelledPoints,
+  lonePoints,
   stackedBars,
   valueScale,
 } from '../../src/web/ui/chart-scale.ts';
@@ -18,30 +19,41 @@ test('all values and zero are within the chart, which wastes little, and marks a
   fc.assert(
     fc.property(amount, amount, (a, b) => {
       const [least, most] = [Math.min(a, b), Math.max(a, b)];
-      const { low, high, ticks } = valueScale(least, most, 4);
+      const { low, high, ticks } = valueScale(least, most);
       expect(low).toBeLessThanOrEqual(Math.min(0, least));
       expect(high).toBeGreaterThanOrEqual(Math.max(0, most));
       const reach = Math.max(0, most) - Math.min(0, least);
       if (reach > 0) expect(high - low).toBeLessThanOrEqual(reach * 1.09);
       expect(ticks.some((tick) => tick === 0)).toBe(true);
       expect(ticks.every((tick) => tick >= low && tick <= high)).toBe(true);
-      expect(ticks.length).toBeLessThanOrEqual(6);
-      if (reach > 0) expect(ticks.length).toBeGreaterThanOrEqual(2);
+      if (reach === 0) return;
+      expect(ticks.length).toBeGreaterThanOrEqual(3);
+      expect(ticks.length).toBeLessThanOrEqual(8);
+      const far = Math.max(-least, most);
+      const marked = Math.max(...ticks.map(Math.abs));
+      expect(far - marked).toBeLessThanOrEqual(reach * 0.26);
     }),
-    { examples: [[-4.5, 4.5]] },
+    {
+      examples: [
+        [-4.5, 4.5],
+        [0, 0.59],
+        [0, 0.6],
+        [-3.9, 3.9],
+      ],
+    },
   );
 });
 
 test('marks are round, of counts whole', () => {
-  const ticks = (least: number, most: number, whole?: boolean) =>
-    valueScale(least, most, 4, whole).ticks.map((tick) => tick + 0);
-  expect([ticks(0, 7), ticks(0, 100), ticks(-0.015, 0.03), ticks(0, 1_234)]).toEqual([
+  const ticks = (most: number, whole?: boolean) => valueScale(0, most, whole).ticks;
+  expect([ticks(7), ticks(100), ticks(0.59), ticks(1_234)]).toEqual([
     [0, 2, 4, 6],
-    [0, 50, 100],
-    [0, 0.02],
-    [0, 500, 1_000],
+    [0, 20, 40, 60, 80, 100],
+    [0, 0.1, 0.2, 0.30000000000000004, 0.4, 0.5],
+    [0, 200, 400, 600, 800, 1_000, 1_200],
   ]);
-  expect([ticks(0, 1, true), ticks(0, 1), ticks(0, 0)]).toEqual([[0, 1], [0, 0.5, 1], [0]]);
+  expect(valueScale(-0.015, 0.03).ticks).toEqual([-0.01, 0, 0.01, 0.02, 0.03]);
+  expect([ticks(1, true), ticks(2, true), ticks(0)]).toEqual([[0, 1], [0, 1, 2], [0]]);
 });
 
 test('marks of one axis have the same decimals', () => {
@@ -67,6 +79,11 @@ test('labels are evenly apart, the last point among them, and no more than fit',
       },
     ),
   );
+});
+
+test('points without a neighbour are those that no line reaches', () => {
+  expect(lonePoints([1, null, 2, 3, null, 0])).toEqual([1, null, null, null, null, 0]);
+  expect(lonePoints([null, 7])).toEqual([null, 7]);
 });
 
 test('bars are stacked upward and downward from zero, lines reach their own values', () => {

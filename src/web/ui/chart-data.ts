@@ -21,6 +21,8 @@ export type ChartProps = {
   readonly title: string;
   /** The unit of all values, which the axis shows: `"USD"`, `"ms"`. */
   readonly unit: string;
+  /** In pixels, for a chart above what the page is about. */
+  readonly height?: number;
   /** ISO instants, ascending. */
   readonly times: readonly string[];
   readonly series: readonly Series[];

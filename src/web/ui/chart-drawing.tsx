@@ -11,10 +11,9 @@ import { alignDecimals, extremes, type Scale, stackedBars, valueScale } from './
 import { formatCompact, formatCount } from './format.ts';
 import { Link } from './link.tsx';
 
-const HEIGHT = 232;
+const HEIGHT_DEFAULT = 232;
 const TOP = 20;
 const BOTTOM = 24;
-const TICKS = 5;
 /** The width of the widest character on the value axis. */
 const CHARACTER_WIDTH = 7.5;
 
@@ -30,13 +29,14 @@ export function ChartDrawing({
   readonly colours: (series: Series) => string;
 }) {
   const { title, unit, times, series, kind = 'bars', step, before, href } = chart;
+  const { height = HEIGHT_DEFAULT } = chart;
   const place = useRef<HTMLElement>(null);
   const width = useWidth(place);
   const [read, setRead] = useState<Read | undefined>(undefined);
   const [, navigate] = useLocation();
   const scale = scaleOf(chart);
   const marks = alignDecimals(scale.ticks.map(chart.formatAxis ?? formatCompact));
-  const plot = plotOf(scale, marks, times.length, width);
+  const plot = plotOf(scale, marks, times.length, { width, height });
   const hasValues = series.some(({ values }) => values.some((value) => value));
   const target = read && href?.(read.index, read.nth);
 
@@ -69,14 +69,14 @@ export function ChartDrawing({
       onPointerDown={at}
       onPointerLeave={() => setRead(undefined)}
     >
-      <svg class="plot" width={width} height={HEIGHT} aria-hidden="true">
+      <svg class="plot" width={width} height={height} aria-hidden="true">
         {read !== undefined && (
           <rect
             class="cursor"
             x={plot.x(read.index) - plot.band / 2}
             y={TOP}
             width={plot.band}
-            height={HEIGHT - TOP - BOTTOM}
+            height={height - TOP - BOTTOM}
           />
         )}
         <Axes plot={plot} scale={scale} marks={marks} unit={unit} times={times} step={step} />
@@ -126,10 +126,15 @@ function scaleOf({ series, kind = 'bars', before = [] }: ChartProps): Scale {
   const [least, most] = extremes(values, kind === 'bars');
   const past = before.map((value) => value ?? 0);
   const isWhole = values.every((all) => all.every((value) => Number.isInteger(value ?? 0)));
-  return valueScale(Math.min(least, ...past), Math.max(most, ...past), TICKS, isWhole);
+  return valueScale(Math.min(least, ...past), Math.max(most, ...past), isWhole);
 }
 
-function plotOf(scale: Scale, marks: readonly string[], points: number, width: number): Plot {
+function plotOf(
+  scale: Scale,
+  marks: readonly string[],
+  points: number,
+  { width, height }: Pick<Plot, 'width' | 'height'>,
+): Plot {
   const start = Math.max(...marks.map(({ length }) => length)) * CHARACTER_WIDTH + 12;
   const band = Math.max(1, width - start) / Math.max(1, points);
   const reach = scale.high - scale.low;
@@ -137,9 +142,9 @@ function plotOf(scale: Scale, marks: readonly string[], points: number, width: n
     band,
     start,
     width,
-    height: HEIGHT,
+    height,
     x: (index) => start + (index + 0.5) * band,
-    y: (value) => TOP + ((scale.high - value) / reach) * (HEIGHT - TOP - BOTTOM),
+    y: (value) => TOP + ((scale.high - value) / reach) * (height - TOP - BOTTOM),
   };
 }
 

@@ -2,7 +2,7 @@
 
 import { t } from '../text/t.ts';
 import { type ChartProps, pointLabel, type Series, seriesColour } from './chart-data.ts';
-import { labelledPoints, type Scale, stackedBars } from './chart-scale.ts';
+import { labelledPoints, lonePoints, type Scale, stackedBars } from './chart-scale.ts';
 
 /** Where values and points are, in pixels. */
 export type Plot = {
@@ -85,10 +85,13 @@ export function Bars({ plot, series, colours }: MarksProps & { readonly colours:
   });
 }
 
-/** A line through the points with a value; an isolated point is a dot. */
+/** A line through the points with a value, and a dot for each point without a neighbour. */
 export function Lines({ plot, series, colours }: MarksProps & { readonly colours: Colours }) {
   return series.map((one) => (
-    <path key={one.label} class="line" d={linePath(plot, one.values)} stroke={colours(one)} />
+    <g key={one.label} class="line" stroke={colours(one)}>
+      <path d={linePath(plot, one.values)} />
+      <path class="dots" d={linePath(plot, lonePoints(one.values))} />
+    </g>
   ));
 }
 

@@ -12,22 +12,25 @@ export type Scale = {
 /** The part of the height that stays free beyond the outermost values. */
 const MARGIN = 0.04;
 
+/** The part of the height that may lie beyond the outermost mark of the larger side. */
+const UNMARKED = 0.25;
+
 /**
- * Covers all values and zero, with round marks: about `count` of them, whole numbers for `whole`
- * values. The top is just above the largest value and need not be a mark.
+ * Covers all values and zero, with round marks, whole numbers for `whole` values: as few as reach
+ * near the largest value, and at least four. The top is just above that value and need not be a
+ * mark.
  */
-export function valueScale(least: number, most: number, count: number, whole = false): Scale {
+export function valueScale(least: number, most: number, whole = false): Scale {
   const [bottom, top] = [Math.min(0, least), Math.max(0, most)];
   const reach = top - bottom;
   if (!(reach > 0)) return { low: 0, high: 1, ticks: [0] };
-  const rough = reach / count;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  // Beyond the larger side of zero, a step would have no mark but zero.
-  const steps = [1, 2, 5, 10]
-    .map((factor) => factor * power)
-    .filter((one) => one <= Math.max(-bottom, top));
-  const wide = steps.find((one) => one >= rough) ?? steps.at(-1) ?? power;
-  const step = Math.max(wide, whole ? 1 : 0);
+  const far = Math.max(-bottom, top);
+  const power = 10 ** Math.floor(Math.log10(reach));
+  const step =
+    [2, 1, 0.5, 0.2, 0.1]
+      .map((factor) => factor * power)
+      .filter((one) => !whole || Number.isInteger(one))
+      .find((one) => one <= reach / 3 && far % one <= reach * UNMARKED) ?? power;
   const [first, last] = [Math.ceil(bottom / step), Math.floor(top / step)];
   // Multiplies each time, because adding would accumulate float errors.
   const ticks = Array.from({ length: last - first + 1 }, (_, index) => (first + index) * step);
@@ -64,6 +67,13 @@ export function labelledPoints(
 }
 
 type Values = readonly (number | null)[];
+
+/** The values whose neighbours are missing, so that no line leads to them. */
+export function lonePoints(values: Values): Values {
+  return values.map((value, index) =>
+    (values[index - 1] ?? values[index + 1] ?? null) === null ? value : null,
+  );
+}
 
 /** A bar of one value: positive ones are stacked upward from zero, negative ones downward. */
 export type Bar = { readonly from: number; readonly to: number };

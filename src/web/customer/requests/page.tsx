@@ -118,6 +118,8 @@ function None() {
 
 /** The days of the chart if the list has no time filter. */
 const DAYS = 7;
+/** Low, because the page is about the list below it. */
+const CHART_HEIGHT = 132;
 
 function RequestChart({ query }: { readonly query: Readonly<Record<string, string>> }) {
   const { from, to } = query;
@@ -130,7 +132,7 @@ function RequestChart({ query }: { readonly query: Readonly<Record<string, strin
   if (chart === undefined) {
     return (
       <Card>
-        <Skeleton lines={8} />
+        <Skeleton lines={5} />
       </Card>
     );
   }
@@ -144,10 +146,11 @@ function RequestChart({ query }: { readonly query: Readonly<Record<string, strin
         ? t('Requests per day (UTC)')
         : t('Requests per day (UTC), last {count} days', { count: DAYS });
   return (
-    <Card title={title}>
+    <Card>
       <Chart
         title={title}
-        unit={t('requests')}
+        unit={title}
+        height={CHART_HEIGHT}
         times={buckets}
         step={step}
         series={[
