@@ -1,6 +1,7 @@
 // Changes of a balance in the console, what waits for a second operator, and the decision about it.
 
 import { Type } from '@sinclair/typebox';
+import { formatTokens } from '../../core/money.ts';
 import type { Actor } from '../../identity/audit.ts';
 import type { OperatorCaller, SignedInOperator } from '../../identity/signed-in.ts';
 import { listMovements } from '../../ledger/receipt-list.ts';
@@ -17,27 +18,34 @@ import {
 } from '../../operations/approvals.ts';
 import { movedRecord, moveMoney, movementRecord } from '../../operations/movements.ts';
 import { DashboardError } from '../edge/error.ts';
-import { type List, numberedList, PAGE_QUERY } from '../edge/page.ts';
+import { numberedList, PAGE_QUERY } from '../edge/page.ts';
 import { type OperatorRoutes, oneOf, scopedRoute, stepUpRoute, viewRoute } from '../edge/route.ts';
 import { type MovedRecord, movementListAnswer } from '../records/operator-account.ts';
-import type { ApprovalRecord, CreatedCodesRecord } from '../records/operator-lists.ts';
+import type {
+  ApprovalListRecord,
+  ApprovalRecord,
+  CreatedCodesRecord,
+} from '../records/operator-lists.ts';
 import { changeOf, type PeopleDependencies, partsOf } from './dependencies.ts';
 
 export function approvalRoutes(dependencies: PeopleDependencies): OperatorRoutes {
   const parts = partsOf(dependencies);
+  const { fourEyesAbove } = dependencies;
   const { database, clock } = parts;
   return [
     viewRoute({
       path: '/approvals',
       query: PAGE_QUERY,
       quiet: true,
-      handle: ({ query }): Promise<List<ApprovalRecord>> =>
-        numberedList(
+      handle: async ({ query }): Promise<ApprovalListRecord> => ({
+        ...(await numberedList(
           query,
           (page) => listApprovals(database, page),
           ({ approval, ...addresses }) => approvalRecord(approval, clock(), addresses),
           ({ approval }) => approval.number,
-        ),
+        )),
+        above: fourEyesAbove === undefined ? null : formatTokens(fourEyesAbove),
+      }),
     }),
     stepUpRoute<SignedInOperator>({
       method: 'POST',

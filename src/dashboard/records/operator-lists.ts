@@ -78,6 +78,14 @@ export const approvalAnswer = named('Approval', {
 
 export type ApprovalRecord = Static<typeof approvalAnswer>;
 
+export type ApprovalListRecord = {
+  readonly object: 'list';
+  readonly data: readonly ApprovalRecord[];
+  readonly next: string | null;
+  /** Service tokens above which a second operator is needed; null: none is. */
+  readonly above: string | null;
+};
+
 /** Above the amount of four eyes they wait, and no token sees them. */
 export const codesAnswer = Type.Union([createdCodes, approvalAnswer], { $id: 'CodesOrApproval' });
 

@@ -1,6 +1,10 @@
 // Credits, corrections and codes that need a second operator, and the decisions about them.
 
-import type { ApprovalRecord, CreatedCodesRecord } from '../../dashboard/records/operator-lists.ts';
+import type {
+  ApprovalListRecord,
+  ApprovalRecord,
+  CreatedCodesRecord,
+} from '../../dashboard/records/operator-lists.ts';
 import { actorWords } from '../shared/audit/labels.ts';
 import { t } from '../text/t.ts';
 import { amountText } from '../ui/amount-text.ts';
@@ -70,10 +74,19 @@ export function View() {
     reload: list.reload,
   });
   useRefresh(list, 15_000);
+  const above = (list.page.value as ApprovalListRecord | undefined)?.above;
   return (
     <Page
       title={t('Approvals')}
-      lead={t('Credits, corrections and codes above the limit need a second operator.')}
+      lead={
+        above === null
+          ? t(
+              'All credits, corrections and codes are booked at once. Set FOUR_EYES_ABOVE to require a second operator above an amount.',
+            )
+          : t('Credits, corrections and codes above {amount} need a second operator.', {
+              amount: above === undefined ? '…' : amountText({ tokens: above }),
+            })
+      }
     >
       <Card flush>
         <ListTable
@@ -82,7 +95,7 @@ export function View() {
           rowKey={({ id }) => id}
           empty={
             <Empty title={t('No approvals yet')}>
-              {t('Requests above FOUR_EYES_ABOVE appear here. Without it, all are booked at once.')}
+              {above !== null && t('Requests above that amount appear here.')}
             </Empty>
           }
           columns={[...COLUMNS, { label: '', end: true, show: buttonsOf }]}

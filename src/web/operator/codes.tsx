@@ -23,6 +23,7 @@ import { StateBadge, Time } from '../ui/text.tsx';
 import { toast } from '../ui/toast.tsx';
 import { expiryOf, FOR_GOOD, UntilField } from '../ui/until-field.tsx';
 import { revokeAction } from './revoke.tsx';
+import { SecondOperator } from './second-operator.tsx';
 
 const REVOKE = revokeAction<CodeRecord, CreatedCodesRecord>({
   path: '/codes',
@@ -160,6 +161,7 @@ function CreateCodesDialog({ onShown, onClose }: DialogProps<CreatedCodesRecord>
         error={fieldError(action, 'reason')}
       />
       <UntilField until={until} onChange={setUntil} action={action} />
+      <SecondOperator />
     </FormDialog>
   );
 }

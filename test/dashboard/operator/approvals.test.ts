@@ -53,6 +53,7 @@ describeOnEachDatabase('four eyes', async () => {
       }),
     ]);
     expect(await balanceOf(account)).toBe('1000000');
+    expect((await open.ask('GET', '/approvals', undefined, BOB)).json['above']).toBe('1000000');
     expect(codeOf(await decide('approve', json['id'], ANN))).toEqual([403, 'own_approval']);
     expect((await decide('approve', json['id'], BOB)).json).toMatchObject({
       state: 'done',

@@ -75,6 +75,17 @@ test('an interval does not abort a read that takes longer', async () => {
   page.close();
 });
 
+test.each([
+  ['5000000', 'codes above $5.00 need a second operator.', 'Requests above that amount'],
+  [null, 'Set FOUR_EYES_ABOVE to require a second operator', 'No approvals yet'],
+])('approvals above %p say so', async (above, lead, empty) => {
+  const page = await open('/approvals', () => ({ ...NONE, above }));
+  page.mount(page.parts.ApprovalsPage);
+  await until(() => page.text().includes(empty));
+  expect(page.text()).toContain(lead);
+  page.close();
+});
+
 describe('a failure is shown', () => {
   test('of a later read of the alerts', async () => {
     let answer: unknown = NONE;

@@ -14,6 +14,7 @@ import { addAmounts } from '../../ui/money.ts';
 import { useAction } from '../../ui/resource.ts';
 import { Segments } from '../../ui/tabs.tsx';
 import { toast } from '../../ui/toast.tsx';
+import { SecondOperator } from '../second-operator.tsx';
 import type { AccountDialogProps } from './action.ts';
 
 type Kind = MovedRecord['kind'];
@@ -101,9 +102,10 @@ export function MoneyDialog({ account, onDone, onClose }: AccountDialogProps) {
         value={reason}
         onInput={setReason}
       />
+      <SecondOperator />
       <p class="soft small">
         {t(
-          "Booked at once with a receipt for {email}. Entries can't be changed; use an adjustment to reverse one.",
+          "Booked with a receipt for {email}. Entries can't be changed; use an adjustment to reverse one.",
           { email: account.email },
         )}
       </p>
