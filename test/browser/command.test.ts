@@ -8,7 +8,8 @@ import { expectClean, expectPath, expectText, openRig, openSignedIn, type Rig } 
 
 async function goTo(page: Page, typed: string, option: string | RegExp): Promise<void> {
   await page.keyboard.press('Control+K');
-  await page.locator('dialog [role=combobox]').fill(typed);
+  await page.locator('dialog [role=combobox]:focus').waitFor();
+  await page.keyboard.type(typed);
   await page.getByRole('option', { name: option }).first().click();
 }
 

@@ -37,7 +37,9 @@ export function Command({
       .map(({ path, title }) => ({ value: path, label: title })),
     ...idsIn(text),
     ...records,
-    { value: withQuery('', { q: text }), label: `${t('Documentation')}: ${text}` },
+    ...(text === ''
+      ? []
+      : [{ value: withQuery('', { q: text }), label: `${t('Documentation')}: ${text}` }]),
   ];
   return (
     <Dialog title={t('Go to')} onClose={onClose}>
