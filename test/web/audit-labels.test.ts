@@ -33,6 +33,15 @@ test.each([
   [{ masked: 'password', value: 'rotated' }, 'key: password; value: rotated'],
   [{ role: 'admin', runaway_guard: 'on' }, 'role: Admin; runaway guard: on'],
   [{ ended: 3 }, 'sessions: 3'],
+  [
+    { kind: 'account', value: 'acct_a', reason: 'chargeback', expires_at: null },
+    'Account acct_a; reason: chargeback',
+  ],
+  [
+    { name: 'billing', scopes: '["usage:read","prices:read"]' },
+    'name: billing; scopes: usage:read, prices:read',
+  ],
+  [{ models: '["swift-2","swi… (9, sha256 ab)' }, 'models: swift-2, swi… (9, sha256 ab)'],
   [{}, ''],
 ])('formats %j', (detail, words) => {
   expect(detailWords({ action: 'any', detail })).toBe(words);

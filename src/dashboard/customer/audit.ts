@@ -45,7 +45,7 @@ const SHOWN: Readonly<Record<string, readonly string[]>> = {
   'api_key.created': ['masked', 'rotated_from'],
   'api_key.renamed': ['masked', 'to'],
   'api_key.bounds_changed': ['masked'],
-  'api_key.budget_set': [],
+  'api_key.budget_set': ['from', 'to'],
   'api_key.paused': ['masked', 'reason', 'spent'],
   'api_key.pause_mailed': ['masked'],
   'api_key.resumed': ['masked'],

@@ -13,7 +13,7 @@ export const ACTIONS: Readonly<Record<string, string>> = {
   'account.email_verified': t('E-mail address verified'),
   'api_key.created': t('API key created'),
   'api_key.renamed': t('API key renamed'),
-  'api_key.bounds_changed': t('Bounds of an API key changed'),
+  'api_key.bounds_changed': t('Limits of an API key changed'),
   'api_key.budget_set': t('Budget of an API key changed'),
   'api_key.paused': t('API key paused'),
   'api_key.pause_mailed': t('Owner mailed about a paused API key'),
@@ -71,15 +71,17 @@ export function actionWords(action: string): string {
 /** The details of an event: the change first, then other members by name. */
 export function detailWords({
   action,
-  detail: { from, to, ...rest },
+  detail: { from, to, kind, value, ...rest },
 }: Pick<AuditEventRecord, 'action' | 'detail'>): string {
   const isStanding = action === 'account.standing_changed';
   const wordsOf = (value: Value) => (isStanding ? labelOf(String(value)) : valueWords(value));
   const change = [from, to].filter((value) => value !== undefined).map(wordsOf);
-  const others = Object.entries(rest)
-    .filter(([, value]) => value !== null && value !== '')
-    .map(([name, value]) => `${nameWords(name)}: ${memberWords(name, value)}`);
-  return [...(change.length === 0 ? [] : [change.join(' → ')]), ...others].join('; ');
+  const isTarget = typeof kind === 'string' && value !== undefined;
+  const target = isTarget ? [`${labelOf(kind)} ${value}`] : [];
+  const others = Object.entries(isTarget ? rest : { ...rest, kind, value })
+    .filter(([, member]) => member !== null && member !== undefined && member !== '')
+    .map(([name, member]) => `${nameWords(name)}: ${memberWords(name, member)}`);
+  return [...(change.length === 0 ? [] : [change.join(' → ')]), ...target, ...others].join('; ');
 }
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -91,6 +93,7 @@ const NAMES: Readonly<Record<string, string>> = {
   kind: t('kind'),
   masked: t('key'),
   models: t('models'),
+  name: t('name'),
   networks: t('networks'),
   plan: t('plan'),
   reason: t('reason'),
@@ -101,6 +104,7 @@ const NAMES: Readonly<Record<string, string>> = {
   role: t('role'),
   rotated_from: t('rotated from'),
   runaway_guard: t('runaway guard'),
+  scopes: t('scopes'),
   spent: t('spent'),
   value: t('value'),
   with: t('with'),
@@ -159,7 +163,9 @@ function valueWords(value: Value): string {
     );
     return limits.join(', ') || t('none');
   }
-  return typeof value === 'boolean' ? (value ? t('yes') : t('no')) : String(value);
+  if (typeof value === 'boolean') return value ? t('yes') : t('no');
+  // A list is JSON, which the server cuts where it is long.
+  return String(value).replace(/^\["(.*?)("\])?$/, (_, list) => list.replaceAll('","', ', '));
 }
 
 const PERIODS: Readonly<Record<string, string>> = {
