@@ -57,7 +57,7 @@ describeInBrowser('an account in the page', ({ visit }) => {
     expect(await page.getByRole('button', { name: 'Edit the key mine' }).isDisabled()).toBe(true);
     await page.getByRole('button', { name: 'Revoke the key mine' }).click();
     await page.getByRole('button', { name: 'Revoke key', exact: true }).click();
-    await page.getByLabel('State').selectOption('revoked');
+    await page.getByLabel('State', { exact: true }).selectOption('revoked');
     await page.locator('tbody').getByText('Revoked').first().waitFor();
   });
 

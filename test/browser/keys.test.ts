@@ -184,7 +184,7 @@ describeInBrowser('keys in the page', ({ visit }) => {
     await page.getByRole('button', { name: 'Revoke key', exact: true }).click();
     await expectText(page, /^Key laptop .* revoked\.$/);
     expect(await askOnce(rig, key)).toEqual([401, 'invalid_api_key']);
-    await page.getByLabel('State').selectOption('revoked');
+    await page.getByLabel('State', { exact: true }).selectOption('revoked');
     await page.locator('tbody').getByText('Revoked').first().waitFor();
     await expectClean(visitor);
   });
@@ -254,7 +254,7 @@ describeInBrowser('keys in the page', ({ visit }) => {
     await page.getByRole('button', { name: 'Revoke 2 keys' }).click();
     await expectText(page, '2 keys revoked.');
     await expectText(page, 'No matches');
-    await page.getByLabel('State').selectOption('revoked');
+    await page.getByLabel('State', { exact: true }).selectOption('revoked');
     await expectText(page, 'ci three');
     await expectRowCount(page, 2);
     expect(new URL(page.url()).search).toContain('state=revoked');

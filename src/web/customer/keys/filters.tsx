@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact';
 import type { KeySummaryRecord } from '../../../dashboard/records/key.ts';
 import { t } from '../../text/t.ts';
 import { SelectField, type SelectOption } from '../../ui/field.tsx';
-import { SentField } from '../../ui/filter-fields.tsx';
+import { Chip, FilterBar, SentField } from '../../ui/filter-fields.tsx';
 import { formatCount } from '../../ui/format.ts';
 
 export const KEY_STATES: readonly SelectOption[] = [
@@ -37,19 +37,21 @@ export function KeyFilters({
     return count === undefined ? '' : ` (${formatCount(count)})`;
   };
   return (
-    <div class="filters">
+    <FilterBar clear={undefined}>
       <SentField label={t('Search')} placeholder={t('Name or key')} value={text} onSend={onText} />
-      <SelectField
-        label={t('State')}
-        value={state}
-        options={KEY_STATES.map(({ value, label }) => ({
-          value,
-          label: `${label}${countOf(value)}`,
-        }))}
-        onChange={onState}
-      />
+      <Chip label={t('State')} clear={() => onState('all')}>
+        <SelectField
+          label={t('State')}
+          value={state}
+          options={KEY_STATES.map(({ value, label }) => ({
+            value,
+            label: `${label}${countOf(value)}`,
+          }))}
+          onChange={onState}
+        />
+      </Chip>
       {children}
-    </div>
+    </FilterBar>
   );
 }
 

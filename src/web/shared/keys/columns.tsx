@@ -47,7 +47,10 @@ export const KEY_COLUMNS: readonly [Column<Row>, ...Column<Row>[]] = [
     wrap: true,
     show: (record) => <KeyBounds record={record} />,
   },
-  timeColumn(t('Created'), 'created_at', { sort: 'created', detail: 'day' }),
+  {
+    ...timeColumn(t('Created'), 'created_at', { sort: 'created', detail: 'day' }),
+    optional: true,
+  },
 ];
 
 export function LastUsed({
