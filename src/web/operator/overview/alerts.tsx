@@ -20,7 +20,7 @@ import { Time } from '../../ui/text.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { openNow } from '../open-count.tsx';
 import { useRefresh } from '../refresh.ts';
-import { OpenProblems, SaidLink } from './problems.tsx';
+import { OpenProblems, pageOf } from './problems.tsx';
 
 const none = (isWell: boolean) => (
   <Empty title={t('No open alerts')}>{isWell && t('Everything is running as it should.')}</Empty>
@@ -31,8 +31,11 @@ const EVENT: Column<AlertRecord> = {
   wrap: true,
   show: ({ sentence, request_id: id }) => (
     <>
-      <SaidLink sentence={sentence} />{' '}
-      {id && <Link href={`/requests/${id}`}>{t('View request')}</Link>}
+      {said(sentence)}
+      <div class="row small">
+        {pageOf(sentence) && <Link href={pageOf(sentence) ?? ''}>{t('View cause')}</Link>}
+        {id && <Link href={`/requests/${id}`}>{t('View request')}</Link>}
+      </div>
     </>
   ),
 };

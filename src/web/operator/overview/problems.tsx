@@ -22,20 +22,18 @@ export function OpenProblems({ record }: { readonly record: OpenRecord | undefin
       }
     >
       <ul>
-        {problems.map((problem) => (
-          <li key={said(problem)}>
-            <SaidLink sentence={problem} />
-          </li>
-        ))}
+        {problems.map((problem) => {
+          const [words, page] = [said(problem), pageOf(problem)];
+          return (
+            <li key={words}>{page === undefined ? words : <Link href={page}>{words}</Link>}</li>
+          );
+        })}
       </ul>
     </Alert>
   );
 }
 
-/** A link to the cause, where it has a page. */
-export function SaidLink({ sentence }: { readonly sentence: Sentence }) {
-  const words = said(sentence);
-  const { about } = sentence;
-  if (about === undefined || about.startsWith('alerts#')) return words;
-  return <Link href={`/${about}`}>{words}</Link>;
+/** The page of the cause, where it has one. */
+export function pageOf({ about }: Sentence): string | undefined {
+  return about === undefined || about.startsWith('alerts#') ? undefined : `/${about}`;
 }
