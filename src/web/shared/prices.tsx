@@ -38,7 +38,7 @@ export const PRICE_COLUMNS: readonly [Column<PriceRow<Period>>, ...Column<PriceR
       <>
         {window === undefined ? (
           from === null ? (
-            t('Start')
+            t('The beginning')
           ) : (
             <Time at={from} />
           )

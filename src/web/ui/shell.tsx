@@ -2,7 +2,7 @@
 
 import { BookOpen } from 'lucide';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import type { Language } from '../../core/service.ts';
 import { LANGUAGE_NAMES } from '../../dashboard/texts/language.ts';
@@ -161,8 +161,12 @@ function Navigation({ pages, location }: NavigationProps) {
     pages.filter((page) => page.group !== undefined && may(page.needs)),
     (page) => page.group ?? '',
   );
+  const here = useRef<HTMLElement>(null);
+  useEffect(() => {
+    here.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
+  }, [location]);
   return (
-    <nav aria-label={t('Pages')}>
+    <nav ref={here} aria-label={t('Pages')}>
       {[...groups].map(([group, members]) => (
         <div key={group}>
           {group !== '' && <div class="group">{group}</div>}

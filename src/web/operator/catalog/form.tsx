@@ -181,14 +181,6 @@ function Fields({
                 {t('Test')}
               </Button>
             )}
-            <Button
-              size="small"
-              type="submit"
-              needs="service.manage"
-              busy={applied.action.busy.value}
-            >
-              {t('Review changes')}
-            </Button>
           </>
         }
       >
@@ -199,6 +191,16 @@ function Fields({
           fixed={id === undefined ? undefined : named}
         />
       </Card>
+      <div class="row form-end">
+        <Button
+          kind="primary"
+          type="submit"
+          needs="service.manage"
+          busy={applied.action.busy.value}
+        >
+          {t('Review changes')}
+        </Button>
+      </div>
       <ErrorAlert error={applied.action.error.value} />
       {applied.check && draft.value === undefined && <p class="soft">{t('No changes.')}</p>}
       <DraftReview
