@@ -23,7 +23,7 @@ import { KEY_STATES, KeyFilters, maskedIn } from './filters.tsx';
 import { RevokeSeveralDialog } from './revoke-several.tsx';
 
 /** What the server sorts by. */
-const SORTS = ['created', 'name', 'last_used', 'expires', 'spent', 'spent_today'];
+const SORTS = ['created', 'name', 'last_used', 'spent', 'spent_today'];
 
 const COLUMNS: readonly [Column<ListedKeyRecord>, ...Column<ListedKeyRecord>[]] = [
   ...KEY_COLUMNS,

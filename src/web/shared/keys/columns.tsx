@@ -5,7 +5,7 @@ import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
 import { timeColumn } from '../../ui/common-columns.tsx';
 import type { Column } from '../../ui/table.tsx';
-import { Nothing, StateBadge, Time } from '../../ui/text.tsx';
+import { StateBadge, Time } from '../../ui/text.tsx';
 import { codeWords } from '../audit/labels.ts';
 import { KeyBounds } from './bounds.tsx';
 
@@ -29,17 +29,6 @@ export const KEY_COLUMNS: readonly [Column<Row>, ...Column<Row>[]] = [
     card: 'labelled',
     sort: 'last_used',
     show: ({ last_used_at: at, last_used_address: address }) => <LastUsed {...{ at, address }} />,
-  },
-  {
-    label: t('Expires'),
-    card: 'labelled',
-    sort: 'expires',
-    show: ({ expires_at, status }) =>
-      expires_at === null || status === 'revoked' ? (
-        <Nothing>{t('Never')}</Nothing>
-      ) : (
-        <Time relative at={expires_at} />
-      ),
   },
   {
     label: t('Limits'),
@@ -86,10 +75,14 @@ export function KeyState({ record }: { readonly record: KeyRecord }) {
   }
   const isPaused = isActive && key.paused_at !== null;
   const ends = expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(expires_at) - Date.now();
+  const end = status === 'revoked' || expires_at === null || <Time relative at={expires_at} />;
   const reason = isPaused ? (key.paused_reason ?? 'user') : revoked_reason;
   return (
     <>
       <StateBadge state={isPaused ? 'paused' : isActive && ends < SOON_MS ? 'expiring' : status} />
+      {end !== true && (
+        <div class="soft small">{isActive ? rich('expires {at}', { at: end }) : end}</div>
+      )}
       {reason !== null && (
         <div class="soft small">
           {codeWords(reason)}, <Time relative at={isPaused ? key.paused_at : revoked_at} />
