@@ -19,7 +19,7 @@ export function priceWarnings(catalog: Catalog, nowMs: number): string[] {
         const gaps = gapsOf(price, placement, model.contextWindow).join('; ');
         const below = gaps && `is below the cost of ${placement.upstream}: ${gaps}`;
         const lines = [below, writeWarning(price, placement, catalog)].filter(Boolean);
-        return lines.map((line) => `${model.slug}: the price ${from} ${line}`);
+        return lines.map((line) => `${model.slug}: the ${from} ${line}`);
       }),
     ),
   );
@@ -32,7 +32,7 @@ function pricesFrom({ prices }: Model, nowMs: number): NamedPrice[] {
   const named = prices.flatMap((period, index): NamedPrice[] => {
     const { validFromMs } = period;
     if ((prices[index + 1]?.validFromMs ?? Number.POSITIVE_INFINITY) <= nowMs) return [];
-    const from = validFromMs <= nowMs ? 'of now' : `from ${isoTime(validFromMs)} on`;
+    const from = validFromMs <= nowMs ? 'current price' : `price from ${isoTime(validFromMs)} on`;
     return pricesOf(period).map((price) => ({ price, from }));
   });
   return [...new Map(named.map((each) => [each.price.version, each])).values()];

@@ -64,7 +64,7 @@ describe('a price below its cost', () => {
     ],
   ])('in %s', (_title, price, cost, gap) => {
     expect(warnings({ price, cost })).toEqual([
-      `swift-1: the price of now is below the cost of up: ${gap}`,
+      `swift-1: the current price is below the cost of up: ${gap}`,
     ]);
   });
 
@@ -90,7 +90,7 @@ const ANTHROPIC = 'dialect = "messages"\nbase_url = "https://api.anthropic.com"'
 describe('cache writes at the input price', () => {
   const price = 'input = "2", output = "10"';
   const words =
-    'swift-1: the price of now charges cache writes like input, and up charges 1.25 times its input price for them; write cache_write = "2.5" in the next price';
+    'swift-1: the current price charges cache writes like input, and up charges 1.25 times its input price for them; write cache_write = "2.5" in the next price';
 
   test('are named where the vendor charges more, and where the profile says so', () => {
     expect(warnings({ price, upstream: ANTHROPIC })).toEqual([words]);

@@ -48,7 +48,7 @@ test('prints the difference as comments, then the whole catalog', async () => {
     exitCode: 0,
     stdout: `# From openai of list.json, for the upstream main.
 # swift: cost.input "1" -> "1.25"
-# Warning: swift: the price of now is below the cost of main: input 1 (costs 1.25), cached_input 1 (costs 1.25), cache_write 1 (costs 1.25).
+# Warning: swift: the current price is below the cost of main: input 1 (costs 1.25), cached_input 1 (costs 1.25), cache_write 1 (costs 1.25).
 # Not in the catalog, for --models: gpt-6.
 
 ${DRAFT}`,
