@@ -221,7 +221,7 @@ describeInBrowser('charts', ({ visit }) => {
     const zero = (await drawing(page).locator('.rule.zero').boundingBox())?.y ?? 0;
     const svg = await drawing(page).locator('svg').boundingBox();
     const lines = await drawing(page)
-      .locator('path.line')
+      .locator('.line path')
       .evaluateAll((paths) => paths.map((path) => path.getBoundingClientRect().bottom));
     const lowest = Math.max(...lines);
     expect(lowest).toBeGreaterThan(zero + 10);

@@ -40,10 +40,16 @@ export function ResetPage() {
 
 /** The first page of a new operator. */
 export function WelcomePage() {
-  return <ChoosePassword title={t('Set your password')} />;
+  return <ChoosePassword title={t('Set your password')} isFirst />;
 }
 
-function ChoosePassword({ title }: { readonly title: string }) {
+function ChoosePassword({
+  title,
+  isFirst,
+}: {
+  readonly title: string;
+  readonly isFirst?: boolean;
+}) {
   const [token] = useState(() => fromAddress('token'));
   const [password, setPassword] = useState('');
   const [isDone, setDone] = useState(false);
@@ -52,7 +58,7 @@ function ChoosePassword({ title }: { readonly title: string }) {
   if (isDone) {
     return (
       <GatePage title={t('Password set')}>
-        <p>{t('All other sessions were signed out.')}</p>
+        {!isFirst && <p>{t('All other sessions were signed out.')}</p>}
         <LinkButton kind="primary" size="wide" href="/sign-in">
           {t('Sign in')}
         </LinkButton>

@@ -137,7 +137,7 @@ function Errors({ errors }: { readonly errors: readonly ErrorCodeRecord[] }) {
             </>
           ),
         },
-        { label: t('Retry'), wrap: true, show: ({ retry }) => RETRY[retry] },
+        { label: t('Retry'), fit: 'whole', show: ({ retry }) => RETRY[retry] },
         { label: t('Status'), end: true, show: ({ status }) => status },
       ]}
     />

@@ -163,8 +163,8 @@ function Navigation({ pages, location }: NavigationProps) {
   );
   const here = useRef<HTMLElement>(null);
   useEffect(() => {
-    here.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
-  }, [location]);
+    here.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'center' });
+  }, []);
   return (
     <nav ref={here} aria-label={t('Pages')}>
       {[...groups].map(([group, members]) => (
