@@ -31,9 +31,9 @@ const EVENT: Column<AlertRecord> = {
   wrap: true,
   show: ({ sentence, request_id: id }) => (
     <>
-      {said(sentence)}
+      {said(sentence)}{' '}
       <div class="row small">
-        {pageOf(sentence) && <Link href={pageOf(sentence) ?? ''}>{t('View cause')}</Link>}
+        {pageOf(sentence) && <Link href={pageOf(sentence) ?? ''}>{t('View cause')}</Link>}{' '}
         {id && <Link href={`/requests/${id}`}>{t('View request')}</Link>}
       </div>
     </>

@@ -242,10 +242,10 @@ export function KeyBounds({
         const limit = budget?.[period] ?? null;
         if (limit === null) return null;
         return (
-          <div key={period} class="small nowrap" title={BUDGETS[period]}>
+          <div key={period} class="small" title={BUDGETS[period]}>
             <Amount tokens={limit.spent} usd={limit.spent_usd} /> /{' '}
             <Amount tokens={limit.limit} usd={limit.limit_usd} />{' '}
-            <span class="soft">{SHORT[period]}</span>
+            <span class="soft nowrap">{SHORT[period]}</span>
           </div>
         );
       })}

@@ -23,7 +23,7 @@ export const KEY_COLUMNS: readonly [Column<Row>, ...Column<Row>[]] = [
       </>
     ),
   },
-  { label: t('State'), card: 'state', wrap: true, show: (key) => <KeyState record={key} /> },
+  { label: t('State'), card: 'state', show: (key) => <KeyState record={key} /> },
   {
     label: t('Last used'),
     card: 'labelled',
