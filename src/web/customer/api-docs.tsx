@@ -20,7 +20,7 @@ export function View() {
   return (
     <Page
       title={t('API docs')}
-      lead={t('Three request formats with one key. Use the client library that you know.')}
+      lead={t('All request formats with one key. Use the client library that you know.')}
       actions={
         <>
           <a class="button" href="/openapi.json">
@@ -34,7 +34,7 @@ export function View() {
     >
       <Card title={t('Base URLs')}>
         <Loaded resource={connection} lines={3}>
-          {({ base_url }) => <BaseUrls baseUrl={base_url} />}
+          {(data) => <BaseUrls connection={data} />}
         </Loaded>
       </Card>
       <Card title={t('Send a request')}>
@@ -91,7 +91,11 @@ const TOPICS = [
   ['api', t('All routes and fields')],
 ] as const;
 
-function BaseUrls({ baseUrl }: { readonly baseUrl: string }) {
+function BaseUrls({
+  connection: { base_url: baseUrl, responses },
+}: {
+  readonly connection: ConnectionRecord;
+}) {
   const url = (text: string, label: string) => (
     <span class="row" key={text}>
       <code>{text}</code>
@@ -102,8 +106,8 @@ function BaseUrls({ baseUrl }: { readonly baseUrl: string }) {
     <Facts
       items={[
         [
-          t('Chat completions, Responses'),
-          url(`${baseUrl}/v1`, t('Copy base URL for chat completions and Responses')),
+          responses ? t('Chat completions, Responses') : t('Chat completions'),
+          url(`${baseUrl}/v1`, t('Copy base URL for chat completions')),
         ],
         [t('Messages'), url(baseUrl, t('Copy base URL for Messages'))],
         [t('Key'), <code key="key">Authorization: Bearer sk-…</code>],
