@@ -167,17 +167,19 @@ export function EntryField({
   );
 }
 
-export function UnitSelect({
-  unit,
-  choose,
-}: {
-  readonly unit: EntryUnit;
-  readonly choose: (unit: EntryUnit) => void;
-}) {
+type UnitProps = { readonly unit: EntryUnit; readonly choose: (unit: EntryUnit) => void };
+
+/** The unit of all amounts of a form. */
+export function UnitField(props: UnitProps) {
+  return <Field label={t('Unit')}>{({ id }) => <UnitSelect id={id} {...props} />}</Field>;
+}
+
+export function UnitSelect({ unit, choose, id }: UnitProps & { readonly id?: string }) {
   return (
     <select
       class="input"
-      aria-label={t('Unit')}
+      id={id}
+      aria-label={id === undefined ? t('Unit') : undefined}
       value={unit}
       onChange={(event) => choose(event.currentTarget.value === 'tokens' ? 'tokens' : 'usd')}
     >

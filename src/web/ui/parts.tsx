@@ -189,7 +189,7 @@ export function Alert({
 /** Texts of the server, such as the problems of a file. */
 export function Lines({ lines }: { readonly lines: readonly string[] }) {
   return (
-    <ul>
+    <ul lang="en">
       {lines.map((line) => (
         <li key={line}>{line}</li>
       ))}

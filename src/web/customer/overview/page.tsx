@@ -116,7 +116,6 @@ function Figures({ overview, live, reload }: ShownProps) {
         hint={t('{requests, plural, one {# request} other {# requests}}', {
           requests: today.requests,
         })}
-        trend={<Sparkline values={days.slice(-7).map(({ spent }) => Number(spent))} />}
       />
       <Stat
         label={t('This month')}
@@ -124,7 +123,11 @@ function Figures({ overview, live, reload }: ShownProps) {
         hint={t('{requests, plural, one {# request} other {# requests}}', {
           requests: spend.this_month.requests,
         })}
-        trend={<Sparkline values={days.map(({ spent }) => Number(spent))} />}
+        trend={
+          <Sparkline
+            values={days.slice(-new Date().getUTCDate()).map(({ spent }) => Number(spent))}
+          />
+        }
       />
     </Stats>
   );

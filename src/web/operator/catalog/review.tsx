@@ -185,7 +185,7 @@ function Shown({
         </Alert>
       )}
       {problems.length === 0 && difference.length === 0 && <p class="soft">{t('No changes.')}</p>}
-      <ul class="plain entry-summary">
+      <ul class="plain entry-summary" lang="en">
         {summary.map((line) => (
           <li key={line}>{line}</li>
         ))}

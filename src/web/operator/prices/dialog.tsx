@@ -8,7 +8,7 @@ import type {
   EntryRecord,
 } from '../../../dashboard/records/operator-catalog.ts';
 import { t } from '../../text/t.ts';
-import { preferredUnit, UnitSelect } from '../../ui/amount-field.tsx';
+import { preferredUnit, UnitField } from '../../ui/amount-field.tsx';
 import { post } from '../../ui/api.ts';
 import { FormDialog } from '../../ui/dialog.tsx';
 import { SelectField } from '../../ui/field.tsx';
@@ -55,13 +55,15 @@ export function PriceDialog({
       onClose={onClose}
     >
       <ErrorAlert error={loading.error.value} />
-      <SelectField
-        label={t('Model')}
-        options={models.map((each) => ({ value: each, label: each }))}
-        value={model}
-        onChange={setModel}
-      />
-      <UnitSelect unit={unit} choose={setUnit} />
+      <div class="fields">
+        <SelectField
+          label={t('Model')}
+          options={models.map((each) => ({ value: each, label: each }))}
+          value={model}
+          onChange={setModel}
+        />
+        <UnitField unit={unit} choose={setUnit} />
+      </div>
       {entry && (
         <TableFields
           key={model}
