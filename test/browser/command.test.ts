@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { TRANSLATIONS } from '../../src/dashboard/texts/compile.ts';
 import { describeInBrowser } from '../support/browser.ts';
+import { waitUntil } from '../support/upstream.ts';
 import { expectClean, expectPath, expectText, openRig, openSignedIn, type Rig } from './rig.ts';
 
 async function goTo(page: Page, typed: string, option: string | RegExp): Promise<void> {
@@ -12,6 +13,12 @@ async function goTo(page: Page, typed: string, option: string | RegExp): Promise
   await page.keyboard.type(typed);
   await page.getByRole('option', { name: option }).first().click();
 }
+
+const IS_CURRENT_SHOWN = `(() => {
+  const current = document.querySelector('nav [aria-current=page]');
+  const bottom = (element) => element.getBoundingClientRect().bottom;
+  return bottom(current) <= bottom(current.closest('nav'));
+})()`;
 
 describeInBrowser('the command key', (browser) => {
   let rig: Rig;
@@ -49,6 +56,8 @@ describeInBrowser('the command key', (browser) => {
     const { page } = visitor;
     await openSignedIn(visitor, rig.operator, '/security');
     await page.getByRole('heading', { level: 1 }).waitFor();
+    // The last entry of the navigation, which is higher than its place in the window.
+    await waitUntil(() => page.evaluate<boolean>(IS_CURRENT_SHOWN), 5_000);
     await goTo(page, customer.email, /Account$/);
     await expectPath(page, `/operator/accounts/${customer.accountId}`);
     await goTo(page, 'req_1234', /req_1234/);

@@ -162,9 +162,10 @@ function Navigation({ pages, location }: NavigationProps) {
     (page) => page.group ?? '',
   );
   const here = useRef<HTMLElement>(null);
+  // Again once the user is known: what is below the list then takes more of its height.
   useEffect(() => {
-    here.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'center' });
-  }, []);
+    here.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
+  }, [session.value?.email]);
   return (
     <nav ref={here} aria-label={t('Pages')}>
       {[...groups].map(([group, members]) => (
