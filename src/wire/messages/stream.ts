@@ -163,7 +163,9 @@ export function encodeStream(head: AnswerHead): StreamEncoder {
     let text = '';
     for (const item of waiting.splice(0)) {
       if (!('kind' in item)) text += openTool(item);
-      else text += item.kind === 'text' ? textBlock(item.text) : openThinking(item.text);
+      else if (item.kind === 'text') text += textBlock(item.text);
+      // White space may have waited between two pieces of one block.
+      else text += open.kind === 'thinking' ? thinking(item.text) : openThinking(item.text);
     }
     if (blank !== '' && calls.length === 0) text += openText(blank);
     return text + closeBlock();

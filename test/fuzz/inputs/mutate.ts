@@ -123,7 +123,7 @@ function mutate(bytes: Uint8Array, mutation: Mutation): Uint8Array {
   }
 }
 
-const TOKENS = /"(?:[^"\\\n]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/g;
+const TOKENS = /"(?:[^"\\\n]|\\.)*"|(?<!\w)-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/g;
 
 /** Puts another JSON value in the place of one scalar; keys are among them. */
 function replaceToken(bytes: Uint8Array, place: number, replacement: string): Uint8Array {
