@@ -3,6 +3,7 @@
 // since any may be a secret.
 
 import { basename } from 'node:path';
+import { Value } from '@sinclair/typebox/value';
 import { DAY_MS } from '../core/calendar.ts';
 import type { Environment } from '../core/environment.ts';
 import type { Catalog, Model } from '../core/model.ts';
@@ -15,11 +16,11 @@ import { toProfiles } from './profiles.ts';
 import { ruleProblems } from './rules.ts';
 import {
   type CatalogDocument,
-  documentProblems,
-  isCatalogDocument,
+  DocumentSchema,
   type ModelEntry,
   type PlanEntry,
   type Problem,
+  shapeProblems,
   type UpstreamEntry,
 } from './schema.ts';
 import { toService } from './service.ts';
@@ -53,11 +54,11 @@ export function loadCatalog(source: CatalogSource): Catalog {
 export function checkDocument(parsed: unknown, environment: Environment) {
   const unset: Problem[] = [];
   const document = substitute(parsed, environment, unset);
-  const shaped = isCatalogDocument(document) ? document : undefined;
+  const shaped = Value.Check(DocumentSchema, document) ? document : undefined;
   const problems = firstOfEachPath([
     ...unset,
     // Finding the problems is slower than seeing that there are none.
-    ...(shaped === undefined ? documentProblems(document) : []),
+    ...(shaped === undefined ? shapeProblems(document, DocumentSchema, '') : []),
     ...ruleProblems(document),
   ]);
   return { shaped, problems };

@@ -116,7 +116,7 @@ function draftedModels(
       problems.push(`add[${at}].valid_from: another price of the model begins then`);
     }
     const later = periods.findIndex((period) => startOf(period) >= atMs);
-    const period = { ...periodOf(entry), valid_from: shortInstant(atMs) };
+    const period = { ...periodOf(entry), valid_from: isoTime(atMs).replace('.000Z', 'Z') };
     model.prices = periods.toSpliced(later < 0 ? periods.length : later, 0, period);
   }
   if (problems.length > 0) throw new CatalogError(problems);
@@ -151,8 +151,4 @@ function inOrder<Entry extends object>({ properties }: TObject, entry: Entry): E
 
 function startOf(period: unknown): number {
   return parseInstant(textAt(period, 'valid_from') ?? '') ?? Number.NaN;
-}
-
-function shortInstant(ms: number): string {
-  return isoTime(ms).replace('.000Z', 'Z');
 }

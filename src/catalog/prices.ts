@@ -195,13 +195,8 @@ export function toPriceBook({ slug, price, prices = [] }: ModelEntry): PriceBook
   ];
 }
 
-/** A placement's cost to the operator; the version distinguishes placements of one model. */
-export function toCost(upstream: string, model: string, rates: RatesEntry): Price {
-  return toPrice(`${upstream}/${model}`, rates);
-}
-
 /** The version is a digest of the price, so that every process computes the same one. */
-function toPrice(slug: string, entry: Omit<RatesEntry, 'windows'>): Price {
+export function toPrice(slug: string, entry: Omit<RatesEntry, 'windows'>): Price {
   const { input, cachedInput, cacheWrite, output, ...cache } = toRates(entry);
   const { tiers, service_tiers: factors } = entry;
   const terms: PriceTerms = {

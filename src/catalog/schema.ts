@@ -154,7 +154,7 @@ export const PlanSchema = closed({
 const entries = <T extends TSchema>(kind: string, entry: T) =>
   listOf(entry, `a list of at least one ${kind}, each written as [[${kind}]]`, { minItems: 1 });
 
-const DocumentSchema = closed({
+export const DocumentSchema = closed({
   service: Type.Optional(ServiceSchema),
   upstream: entries('upstream', UpstreamSchema),
   model: entries('model', ModelSchema),
@@ -167,15 +167,6 @@ export type ModelEntry = Static<typeof ModelSchema>;
 export type UpstreamEntry = Static<typeof UpstreamSchema>;
 export type PlacementEntry = Static<typeof PlacementSchema>;
 export type PlanEntry = Static<typeof PlanSchema>;
-
-export function isCatalogDocument(document: unknown): document is CatalogDocument {
-  return Value.Check(DocumentSchema, document);
-}
-
-/** All places where the document does not match the schema; one problem per place. */
-export function documentProblems(document: unknown): Problem[] {
-  return shapeProblems(document, DocumentSchema, '');
-}
 
 /** All places where a value at `path` does not match its schema; one problem per place. */
 export function shapeProblems(value: unknown, schema: TSchema, path: string): Problem[] {

@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Environment } from '../core/environment.ts';
+import { errorCodeOf } from '../core/message-of.ts';
 import { DEMO_CATALOG } from './demo-catalog.ts';
 import { type Problem, tomlKey } from './schema.ts';
 
@@ -51,7 +52,7 @@ export function findCatalog({
   try {
     return { origin: 'file', path: file, text: readFileSync(file, 'utf8'), environment };
   } catch (error) {
-    const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    const missing = errorCodeOf(error) === 'ENOENT';
     if (missing && path === undefined) {
       return { origin: 'built-in', text: DEMO_CATALOG, environment };
     }

@@ -10,7 +10,7 @@ import type {
   UpstreamTimeouts,
 } from '../core/model.ts';
 import { DEMO_PROFILE } from '../core/profile.ts';
-import { toCost } from './prices.ts';
+import { toPrice } from './prices.ts';
 import { chooseProfile, DEMO_CHOICE, type Profiles, profileNameOf } from './profile-choice.ts';
 import type { PlacementEntry, UpstreamEntry } from './schema.ts';
 import { CatalogError } from './source.ts';
@@ -91,7 +91,7 @@ export function toPlacement(
     profile: chosen.profile,
     profileChoice: chosen.choice,
     timeouts: toTimeouts({ ...of, ...entry }),
-    ...(cost === undefined ? {} : { cost: toCost(upstream, model, cost) }),
+    ...(cost === undefined ? {} : { cost: toPrice(`${upstream}/${model}`, cost) }),
   };
 }
 

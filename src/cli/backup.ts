@@ -6,6 +6,7 @@ import { constants, getPriority, setPriority } from 'node:os';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { PARTIAL, UNVERIFIED } from '../core/backup-files.ts';
+import { errorCodeOf } from '../core/message-of.ts';
 import { checkCopy, type Differences } from '../operations/backup.ts';
 import { isSqlite, type SqliteDatabase } from '../store/database.ts';
 import { copyInto, publishFile } from '../store/sqlite-copy.ts';
@@ -87,15 +88,13 @@ function publish(partial: string, path: string): void {
   try {
     publishFile(partial, path);
   } catch (error) {
-    const exists = error instanceof Error && 'code' in error && error.code === 'EEXIST';
-    throw exists ? fileExists(path, HINT) : error;
+    throw errorCodeOf(error) === 'EEXIST' ? fileExists(path, HINT) : error;
   }
 }
 
 /** The disk of the copy; that of the database is not written. */
 function isFull(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return /^(SQLITE_FULL|ENOSPC|EDQUOT)$/.test(code);
+  return /^(SQLITE_FULL|ENOSPC|EDQUOT)$/.test(errorCodeOf(error));
 }
 
 function noSpace(path: string): CommandError {

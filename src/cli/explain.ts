@@ -50,14 +50,11 @@ function refusalText(refused: NonNullable<Awaited<ReturnType<typeof explainRefus
   ].join('\n');
 }
 
-function asker(keyId: string): string {
-  return keyId === PLAYGROUND_KEY_ID ? 'from the playground' : `key ${keyId}`;
-}
-
 export function explanationText(facts: Explanation): string {
   const { request, usage, booked } = facts;
+  const asker = facts.key_id === PLAYGROUND_KEY_ID ? 'from the playground' : `key ${facts.key_id}`;
   const lines = [
-    `Request ${facts.request_id} of account ${facts.account_id}, ${asker(facts.key_id)}`,
+    `Request ${facts.request_id} of account ${facts.account_id}, ${asker}`,
     `Model   ${facts.model.requested} requested, ${facts.model.served ?? 'none'} served`,
     ...holdLines(facts.hold),
   ];

@@ -7,6 +7,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { sql } from 'drizzle-orm';
 import { createNodes, EVICT_MS } from '../cluster/nodes.ts';
+import { errorCodeOf } from '../core/message-of.ts';
 import type { LedgerFacts } from '../ledger/facts.ts';
 import { digestOf } from '../operations/archive/files.ts';
 import type { Imported, Moved } from '../operations/export-import.ts';
@@ -183,7 +184,7 @@ function secretHint({ config }: Context): string[] {
 /** Messages for a file that cannot be written. */
 function fileFailure(path: string): (error: unknown) => never {
   return (error) => {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const code = errorCodeOf(error);
     if (code === 'EEXIST') {
       throw fileExists(path, 'An export never overwrites a file; give another name.');
     }

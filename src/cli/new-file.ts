@@ -1,6 +1,7 @@
 // Creates a file that only its owner can read. Never overwrites one.
 
 import { openSync } from 'node:fs';
+import { errorCodeOf } from '../core/message-of.ts';
 import { CommandError } from './command.ts';
 
 /** Returns its descriptor. `hint` says what to do where the file exists. */
@@ -8,8 +9,7 @@ export function createFile(path: string, hint: string): number {
   try {
     return openSync(path, 'wx', 0o600);
   } catch (error) {
-    const exists = error instanceof Error && 'code' in error && error.code === 'EEXIST';
-    throw exists ? fileExists(path, hint) : fileNotWritable(path);
+    throw errorCodeOf(error) === 'EEXIST' ? fileExists(path, hint) : fileNotWritable(path);
   }
 }
 

@@ -4,7 +4,7 @@
 import { Command, CommanderError, type OptionValues } from 'commander';
 import { CatalogError } from '../catalog/source.ts';
 import { ConfigError } from '../config/read.ts';
-import { messageOf } from '../core/message-of.ts';
+import { errorCodeOf, messageOf } from '../core/message-of.ts';
 import { IdentityError } from '../identity/error.ts';
 import { LedgerRefusal, LedgerUnavailable } from '../ledger/error.ts';
 import { OperationError } from '../operations/error.ts';
@@ -61,7 +61,7 @@ export async function main(argv: readonly string[]): Promise<number> {
 
 /** A reader such as `head` may have enough before the end, which is no failure. */
 function ignoreLostReader(error: Error): void {
-  if (!('code' in error) || error.code !== 'EPIPE') throw error;
+  if (errorCodeOf(error) !== 'EPIPE') throw error;
 }
 
 function createProgram(perform: Perform): Command {

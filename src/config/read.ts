@@ -35,7 +35,7 @@ export function readConfig(environment: Environment, namesInFile: readonly strin
   if (config.smtpUrl !== undefined && config.mailFrom === undefined) {
     problems.push('MAIL_FROM is needed with SMTP_URL: mail servers refuse mails without a sender.');
   }
-  if (config.reusePort === 'on' && isFile(config)) {
+  if (config.reusePort === 'on' && config.databaseUrl?.startsWith('sqlite:')) {
     problems.push('REUSE_PORT=on needs PostgreSQL in DATABASE_URL: SQLite has one server.');
   }
   if (config.backupDirectory !== undefined && isServer(config)) {
@@ -48,10 +48,6 @@ export function readConfig(environment: Environment, namesInFile: readonly strin
   }
   if (problems.length > 0) throw new ConfigError(problems);
   return Object.freeze(config);
-}
-
-function isFile({ databaseUrl }: Config): boolean {
-  return databaseUrl?.startsWith('sqlite:') === true;
 }
 
 function isServer({ databaseUrl }: Config): boolean {

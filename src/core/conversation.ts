@@ -13,13 +13,9 @@ export type Affinity = (choice: string) => number;
  */
 export function isConversation({ turns, tools, toolChoice }: GenerationRequest): boolean {
   // A trailing assistant turn is a prefill of this answer.
-  const answer = turns.findIndex(isAnswer);
+  const answer = turns.findIndex(({ role }) => role === 'assistant');
   const isAnswered = answer !== -1 && answer < turns.length - 1;
   return isAnswered || (tools.length > 0 && (toolChoice ?? AUTO).kind === 'auto');
-}
-
-function isAnswer({ role }: Turn): boolean {
-  return role === 'assistant';
 }
 
 /** Whether any turn has an image. */

@@ -72,7 +72,8 @@ export class Fold {
     const answer: Writable<Answer> = {
       reasoning: this.#reasoning,
       text: this.#text,
-      toolCalls: this.#calls.map(copyCall),
+      // A call that has begun may still grow.
+      toolCalls: this.#calls.map((call) => ({ ...call })),
       finish: this.#finish,
     };
     if (this.#leadingReasoning !== undefined) answer.leadingReasoning = this.#leadingReasoning;
@@ -82,11 +83,6 @@ export class Fold {
     if (this.#unknown !== undefined) answer.unknown = this.#unknown;
     return answer;
   }
-}
-
-/** A call that has begun may still grow. */
-function copyCall(call: Call): Call {
-  return { ...call };
 }
 
 /** The events that a whole answer would have streamed. */

@@ -67,7 +67,7 @@ function modelPage(query: URLSearchParams): ModelPage {
   const beforeId = query.get('before_id') || undefined;
   if (
     limit !== undefined &&
-    !(/^\d{1,4}$/.test(limit) && isBetween(Number(limit), 1, MODELS_MAX))
+    !(/^\d{1,4}$/.test(limit) && Number(limit) >= 1 && Number(limit) <= MODELS_MAX)
   ) {
     throw invalidRequest('limit', `must be a whole number from 1 to ${MODELS_MAX}`);
   }
@@ -76,10 +76,6 @@ function modelPage(query: URLSearchParams): ModelPage {
     ...(afterId === undefined ? {} : { afterId }),
     ...(beforeId === undefined ? {} : { beforeId }),
   };
-}
-
-function isBetween(value: number, least: number, most: number): boolean {
-  return value >= least && value <= most;
 }
 
 export function showModel(

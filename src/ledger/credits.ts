@@ -47,7 +47,8 @@ export function credit(batch: LedgerBatch, command: CreditCommand): CreditResult
   const { creditId, accountId, kind, amount } = command;
   const transferId = `credit:${creditId}`;
   const account = accountOf(batch, accountId);
-  const booked = bookedBefore(batch, transferId);
+  const { facts, changes } = batch;
+  const booked = facts.movements.get(transferId) ?? changes.movements.get(transferId);
   if (booked !== undefined) {
     if (booked.account !== account.number || booked.amount !== amount || booked.kind !== kind) {
       throw new LedgerRefusal(
@@ -79,10 +80,6 @@ export function redeem(batch: LedgerBatch, command: RedeemCommand): RedeemResult
   move(batch, account, { ...command, transferId, subject: codeId(code), kind, amount, reason });
   batch.changes.redeemed.set(digest, { accountId, at: nowMs });
   return { kind: 'redeemed', amount, available: account.available };
-}
-
-function bookedBefore({ facts, changes }: LedgerBatch, transferId: string) {
-  return facts.movements.get(transferId) ?? changes.movements.get(transferId);
 }
 
 /** Books one movement with its receipt and its event. */

@@ -70,16 +70,12 @@ function requireConfirmed(value: string, confirm: string | undefined): void {
   if (network === undefined || !isWideNetwork(network)) return;
   if (confirm !== undefined && normaliseNetwork(confirm) === network) return;
   const size = networkSize(network);
-  const addresses = size > 1n << 32n ? `2^${size.toString(2).length - 1}` : grouped(size);
+  const addresses =
+    size > 1n << 32n ? `2^${size.toString(2).length - 1}` : size.toLocaleString('en-US');
   throw new OperationError(
     'confirmation_required',
     `${network} has ${addresses} addresses, and all requests from them would be rejected. To block it anyway, repeat the network as the confirmation.`,
   );
-}
-
-/** `4,294,967,296`, in the language of all error messages. */
-function grouped(count: bigint): string {
-  return count.toLocaleString('en-US');
 }
 
 /** The ids under which blocks are stored; throws where there is no such account or key. */

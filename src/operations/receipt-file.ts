@@ -5,6 +5,7 @@ import { createReadStream, openSync, readSync } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { isDeepStrictEqual } from 'node:util';
 import { createGunzip } from 'node:zlib';
+import { errorCodeOf } from '../core/message-of.ts';
 import { NO_PREVIOUS_RECEIPT, readReceipt } from '../core/receipt.ts';
 import {
   type ChainCheck,
@@ -73,7 +74,8 @@ export async function checkFile(path: string, upTo = Number.POSITIVE_INFINITY): 
     }
     decoder.decode();
   } catch (error) {
-    if (!(error instanceof TypeError) && !isUnpacking(error)) throw error;
+    // Damage to a compressed file is damage to its text.
+    if (!(error instanceof TypeError) && !errorCodeOf(error).startsWith('Z_')) throw error;
     problems.push(problemAfter(check, 'unreadable', 'What follows is no text.'));
   }
   problems.push(...checkEnd(check, waiting, rest));
@@ -100,12 +102,6 @@ function openFile(path: string): AsyncIterable<Uint8Array> {
 }
 
 const GZIP = Uint8Array.of(0x1f, 0x8b);
-
-/** Damage to a compressed file is damage to its text. */
-function isUnpacking(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return code.startsWith('Z_');
-}
 
 /** `last` is the last complete line, `rest` the bytes behind it. */
 function checkEnd(check: ChainCheck, last: string | undefined, rest: string): ChainProblem[] {

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ConfigError } from '../config/read.ts';
 import type { Environment } from '../core/environment.ts';
+import { errorCodeOf } from '../core/message-of.ts';
 
 export type LoadedEnvironment = {
   readonly variables: Readonly<Record<string, string>>;
@@ -45,7 +46,7 @@ function readText(directory: string, named: string | undefined): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    const missing = errorCodeOf(error) === 'ENOENT';
     if (missing && named === undefined) return '';
     throw new ConfigError([
       missing

@@ -3,6 +3,7 @@
 // system. It reads no content.
 
 import { statSync } from 'node:fs';
+import { errorCodeOf } from '../core/message-of.ts';
 
 export type FileWatch = {
   /**
@@ -47,6 +48,6 @@ function stateOf(path: string): string {
     const { dev, ino, size, mtimeNs, ctimeNs } = stat;
     return [dev, ino, size, mtimeNs, ctimeNs].join(':');
   } catch (error) {
-    return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    return errorCodeOf(error) || 'unknown';
   }
 }

@@ -2,7 +2,6 @@
 // shutdown. `compose.ts` constructs its parts, `background.ts` runs what works beside requests.
 
 import { withTimeout } from '../async/timeout.ts';
-import type { Config } from '../config/settings.ts';
 import { httpUrl, publicUrl } from '../config/urls.ts';
 import { createPeople } from '../identity/sign-in/people.ts';
 import { writeNote } from '../store/server-notes.ts';
@@ -31,7 +30,9 @@ export type ServeOptions = {
 
 /** Serves until SIGTERM or SIGINT; resolves with the exit code once everything is settled. */
 export async function serve(inputs: Inputs, options: ServeOptions): Promise<number> {
-  const config = withOverrides(inputs.config(), options);
+  const given = inputs.config();
+  const { port = given.port, host = given.host, isNew } = options;
+  const config: ServingConfig = { ...given, port, host, isNew };
   // The default would end the process while books are opened or closed; service-changes.ts handles
   // the signal in between.
   process.on('SIGHUP', () => {});
@@ -168,9 +169,4 @@ async function end(
   log.info(unsettled === 0 ? 'stopped' : `stopped with ${unsettled} commands unsettled`);
   await Promise.race([log.close(), hurried]);
   return unsettled === 0 ? 0 : 1;
-}
-
-function withOverrides(config: Config, options: ServeOptions): ServingConfig {
-  const { port = config.port, host = config.host } = options;
-  return { ...config, port, host, isNew: options.isNew };
 }

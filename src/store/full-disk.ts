@@ -4,6 +4,7 @@
 
 import { existsSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { errorCodeOf } from '../core/message-of.ts';
 import { isSqliteUrl } from './connect.ts';
 import { databasePath } from './database.ts';
 import { StoreError } from './error.ts';
@@ -33,17 +34,15 @@ function causesOf(error: unknown): Error[] {
   return causes;
 }
 
-const codeOf = (error: Error): string => ('code' in error ? String(error.code) : '');
-
 function saysFull(error: Error): boolean {
   return (
-    /^(SQLITE_FULL|ENOSPC|EDQUOT)$/.test(codeOf(error)) ||
+    /^(SQLITE_FULL|ENOSPC|EDQUOT)$/.test(errorCodeOf(error)) ||
     /disk is full|no space left on device/i.test(error.message)
   );
 }
 
 function mayBeFull(error: Error): boolean {
-  return /^SQLITE_(IOERR|CANTOPEN)/.test(codeOf(error)) || error instanceof StoreError;
+  return /^SQLITE_(IOERR|CANTOPEN)/.test(errorCodeOf(error)) || error instanceof StoreError;
 }
 
 function freeBytes(path: string): number {

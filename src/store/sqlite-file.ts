@@ -15,6 +15,7 @@ import {
 import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { every } from '../async/every.ts';
+import { errorCodeOf } from '../core/message-of.ts';
 import { StoreError } from './error.ts';
 
 /** Files that a server leaves beside the database. */
@@ -131,6 +132,5 @@ export function watchDatabaseFile(path: string, clock: () => number) {
 
 /** A file that cannot be examined for another reason may still be there. */
 function isMissing(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return code === 'ENOENT' || code === 'ENOTDIR' || code === 'ESTALE';
+  return ['ENOENT', 'ENOTDIR', 'ESTALE'].includes(errorCodeOf(error));
 }

@@ -140,7 +140,8 @@ class UpstreamAttempt implements Attempt {
     this.#headersOf = headersOf;
     this.#options = options;
     this.#onAnswer = onAnswer;
-    this.#signed = request.turns.some(isSigned) ? request : undefined;
+    const isSigned = request.turns.some((turn) => turn.role === 'assistant' && turn.signed);
+    this.#signed = isSigned ? request : undefined;
     this.#answer = this.#send(request);
   }
 
@@ -267,10 +268,6 @@ class UpstreamAttempt implements Attempt {
     const said = hideWords(failure.said, { request, secrets, upstreamModel });
     return { ...failure, ...(chosen !== undefined && { class: 'mismatch', chosen }), said };
   }
-}
-
-function isSigned(turn: Turn): boolean {
-  return turn.role === 'assistant' && turn.signed !== undefined;
 }
 
 function withoutSigned(turn: Turn): Turn {

@@ -128,7 +128,7 @@ class Assembly {
  * of their own between results.
  */
 function resultsFirst(entries: readonly Turn[]): readonly Turn[] {
-  if (!entries.some(isResult)) return entries;
+  if (!entries.some(({ role }) => role === 'tool')) return entries;
   const ordered: Turn[] = [];
   let others: Turn[] = [];
   let hasCalls = false;
@@ -144,10 +144,6 @@ function resultsFirst(entries: readonly Turn[]): readonly Turn[] {
     }
   }
   return [...ordered, ...others];
-}
-
-function isResult(entry: Turn): boolean {
-  return entry.role === 'tool';
 }
 
 function openExchange(calls: readonly { readonly id: string }[]): Exchange {

@@ -64,13 +64,10 @@ export async function* csvPages(
   let after: LogPlace | undefined;
   do {
     const { entries, next } = await read(PAGE_ROWS, after);
-    yield entries.map((entry) => line(entry, rate)).join('');
+    const lines = entries.map((entry) => COLUMNS.map(([, value]) => csvCell(value(entry, rate))));
+    yield lines.map((cells) => `${cells.join(',')}\r\n`).join('');
     after = next;
   } while (after !== undefined);
-}
-
-function line(entry: LogEntry, rate: UsdRate): string {
-  return `${COLUMNS.map(([, value]) => csvCell(value(entry, rate))).join(',')}\r\n`;
 }
 
 /**

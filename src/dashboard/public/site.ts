@@ -11,7 +11,7 @@ import type { Web } from '../edge/load.ts';
 import { createServiceFiles } from '../edge/service-files.ts';
 import type { ModelRecord } from '../records/model.ts';
 import { chooseLanguage, LANGUAGE_COOKIE } from '../texts/language.ts';
-import { type Catalogue, createText } from '../texts/translate.ts';
+import { type Catalogue, translate } from '../texts/translate.ts';
 import { entrances, frameOf, html, type PublicContext, type PublicPage } from './frame.ts';
 import { listedModels, modelsPage, modelTable, priceNote } from './models.ts';
 
@@ -61,7 +61,7 @@ export function createPublicSite(options: PublicSiteOptions) {
     const current = catalog();
     const { record, colours } = createServiceFiles(current.service, 'customer');
     const context: PublicContext = {
-      t: createText(catalogues[language]),
+      t: (message, values) => translate(catalogues[language], message, values),
       language,
       service: record,
       baseUrl: baseUrl(),

@@ -58,11 +58,6 @@ export function translateSentence(catalogue: Catalogue, { text, values }: Senten
   return translate(catalogue, text, shown);
 }
 
-/** The `t` of pages that the server writes itself, without a script in the browser. */
-export function createText(catalogue: Catalogue): (message: string, values?: TextValues) => string {
-  return (message, values) => translate(catalogue, message, values);
-}
-
 /** Text with parts that are not text: an argument may be a node, and a tag wraps a part. */
 export function translateRich<Node>(
   { language, messages }: Catalogue,

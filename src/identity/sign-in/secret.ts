@@ -6,6 +6,7 @@ import { createHmac } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { RandomBytes } from '../../core/id.ts';
+import { errorCodeOf } from '../../core/message-of.ts';
 import { databaseFile } from '../../store/connect.ts';
 import { StoreError } from '../../store/error.ts';
 
@@ -66,7 +67,7 @@ function makeKept(path: string, randomBytes: RandomBytes): string | undefined {
     writeFileSync(path, `${secret}\n`, { flag: 'wx', mode: 0o600, flush: true });
     return secret;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return undefined;
+    if (errorCodeOf(error) === 'EEXIST') return undefined;
     throw error;
   }
 }

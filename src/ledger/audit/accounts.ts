@@ -10,12 +10,7 @@
 import { hash } from 'node:crypto';
 import { sql } from 'drizzle-orm';
 import { add, formatTokens, type Micro, ZERO } from '../../core/money.ts';
-import {
-  type AccountReceipt,
-  movedBy,
-  NO_PREVIOUS_RECEIPT,
-  receiptBody,
-} from '../../core/receipt.ts';
+import { movedBy, NO_PREVIOUS_RECEIPT, receiptBody } from '../../core/receipt.ts';
 import { type ChainStart, createChainCheck } from '../../core/receipt-chain.ts';
 import type { Database } from '../../store/contract.ts';
 import { ReceiptReader } from '../booked-receipts.ts';
@@ -181,7 +176,8 @@ export async function* chainDifferences(
       const isAsHashed = hash('sha256', text, 'hex') === own;
       if (isAlone || isAsHashed) continue;
       const detail = 'it says something else than when its receipt was hashed';
-      yield { kind: 'receipt', accountId, subject: subjectOf(receipt), detail };
+      const subject = receipt.kind === 'request' ? receipt.requestId : receipt.transferId;
+      yield { kind: 'receipt', accountId, subject, detail };
     }
     after = page.at(-1)?.receipt.sequence ?? to;
     await rest?.();
@@ -227,8 +223,4 @@ function* endProblems(row: Row, last: number, { closing, head }: ChainStop): Gen
   if (Number(sequence) !== last)
     yield `its last receipt is ${last}, and its balance names ${sequence}`;
   if (hashText(row.head) !== head) yield 'its balance names another hash than its last receipt has';
-}
-
-function subjectOf(receipt: AccountReceipt): string {
-  return receipt.kind === 'request' ? receipt.requestId : receipt.transferId;
 }

@@ -54,7 +54,7 @@ export function createSeriesReader(database: Database): ReadSeries {
   const tail = prepareTail(database);
   const endUserNames = createEndUserNames(database);
   return ({ accountId, edges, groupBy, only = {} }) => {
-    const isByEndUser = isOfEndUsers(groupBy, only);
+    const isByEndUser = groupBy === 'end_user' || only.endUser !== undefined;
     const nameOf = endUserNames();
     return readBuckets<Figures>(edges, {
       add: addFigures,
@@ -84,10 +84,6 @@ export function createSeriesReader(database: Database): ReadSeries {
       },
     });
   };
-}
-
-function isOfEndUsers(groupBy: SeriesGroup, { endUser }: SeriesFilter): boolean {
-  return groupBy === 'end_user' || endUser !== undefined;
 }
 
 function isWanted(

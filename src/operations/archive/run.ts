@@ -5,7 +5,7 @@
 import { sql } from 'drizzle-orm';
 import type { ArchiveFailure } from '../../core/alert.ts';
 import { DAY_MS } from '../../core/calendar.ts';
-import { messageOf } from '../../core/message-of.ts';
+import { errorCodeOf, messageOf } from '../../core/message-of.ts';
 import { type ArchivedMonth, archivePages, booksStart } from '../../ledger/archive/anchors.ts';
 import { type DueMonth, dueMonth, unarchivedAccounts } from '../../ledger/archive/due.ts';
 import { recordArchive } from '../../ledger/archive/record.ts';
@@ -139,7 +139,7 @@ function problemOf(month: string, accountId: string, error: unknown): RetentionP
 }
 
 function failureOf(error: unknown): ArchiveFailure {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const code = errorCodeOf(error);
   if (/^(ENOSPC|EDQUOT|SQLITE_FULL)$/.test(code)) return 'space';
   return FOLDER_CODES.test(code) ? 'folder' : 'failed';
 }

@@ -4,6 +4,7 @@
 import type { Socket } from 'bun';
 import { withTimeout } from '../../async/timeout.ts';
 import { isFailure, type UpstreamFailure } from '../../core/failure.ts';
+import { errorCodeOf } from '../../core/message-of.ts';
 import { whenAborted } from '../fetch-client.ts';
 import type { StopSignal } from '../stop.ts';
 import { type TransportDependencies, UNCONNECTED } from '../transport.ts';
@@ -150,7 +151,7 @@ const NOWHERE: SocketEvents = { data: NOTHING, drain: NOTHING, end: NOTHING, clo
  * certificates.
  */
 function failed(detail: string, error: unknown): UpstreamFailure {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const code = errorCodeOf(error);
   const shown = /^[A-Z][A-Z0-9_]*$/.test(code) ? `${detail} (${code})` : detail;
   return { class: 'unreachable', phase: 'connect', detail: shown };
 }

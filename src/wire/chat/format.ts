@@ -3,13 +3,13 @@
 import type { ClientFormat } from '../format.ts';
 import { parseChat } from './request.ts';
 import { encodeError, encodeResponse } from './response.ts';
-import { encodeStream } from './stream.ts';
+import { ChatStreamEncoder } from './stream.ts';
 
 export const chatFormat: ClientFormat = {
   name: 'chat',
   tellsExhaustion: true,
   parse: parseChat,
   response: encodeResponse,
-  stream: encodeStream,
-  error: (error, requestId) => encodeError(error, requestId),
+  stream: (head) => new ChatStreamEncoder(head),
+  error: encodeError,
 };

@@ -12,15 +12,10 @@ import { completionId, encodeError, finishReason, SYSTEM_FINGERPRINT, usage } fr
 
 const DONE = 'data: [DONE]\n\n';
 
-/** The encoder of one stream. */
-export function encodeStream(head: AnswerHead): StreamEncoder {
-  return new ChatStreamEncoder(head);
-}
-
 const AFTER = ',"logprobs":null,"finish_reason":null}]}\n\n';
 const AFTER_TEXT = `}${AFTER}`;
 
-class ChatStreamEncoder implements StreamEncoder {
+export class ChatStreamEncoder implements StreamEncoder {
   readonly #head: AnswerHead;
   #model: string;
   /** Prefixes of every chunk, and of text and reasoning chunks. */

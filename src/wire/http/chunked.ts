@@ -174,14 +174,10 @@ export class ChunkedDecoder implements BodyDecoder {
       return undefined;
     }
     this.lineBytes += 1;
-    const inTrailer = isTrailer(this.state);
+    const inTrailer = this.state.startsWith('trailer');
     if (this.lineBytes <= (inTrailer ? TRAILER_BYTES_MAX : LINE_BYTES_MAX)) return undefined;
     return inTrailer ? BAD_TRAILER : BAD_SIZE;
   }
-}
-
-function isTrailer(state: State): boolean {
-  return state.startsWith('trailer');
 }
 
 /** -1 if it is not a hex digit. */

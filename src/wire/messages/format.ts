@@ -11,5 +11,5 @@ export const messagesFormat: ClientFormat = {
   parse: parseMessages,
   response: encodeResponse,
   stream: encodeStream,
-  error: (error, requestId) => encodeError(error, requestId),
+  error: encodeError,
 };

@@ -138,7 +138,10 @@ export function itemTurns(items: readonly Item[]): readonly Turn[] {
 
   function close(): void {
     // Thinking alone belongs to an answer that broke off.
-    if (answer !== undefined && !isThoughtAlone(answer)) turns.push(turnOf(answer));
+    if (answer !== undefined && (answer.text !== '' || answer.toolCalls.length > 0)) {
+      const { reasoning, text, toolCalls } = answer;
+      turns.push({ role: 'assistant', reasoning, text, toolCalls });
+    }
     answer = undefined;
     if (images.length > 0) turns.push({ role: 'user', parts: images });
     images = [];
@@ -181,14 +184,6 @@ function addTo(answer: OpenAnswer, item: Spoken): void {
   if (item.kind === 'call') answer.toolCalls.push(item.call);
   else if (item.kind === 'said') answer.text += item.text;
   else answer.reasoning += item.text;
-}
-
-function isThoughtAlone({ text, toolCalls }: OpenAnswer): boolean {
-  return text === '' && toolCalls.length === 0;
-}
-
-function turnOf({ reasoning, text, toolCalls }: OpenAnswer): Turn {
-  return { role: 'assistant', reasoning, text, toolCalls };
 }
 
 function readItem(value: unknown, path: string): Item | undefined {

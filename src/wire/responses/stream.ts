@@ -25,11 +25,6 @@ import {
   usage,
 } from './response.ts';
 
-/** The encoder of one stream. */
-export function encodeStream(head: AnswerHead): StreamEncoder {
-  return new ResponsesStreamEncoder(head);
-}
-
 const EVENTS = {
   thinking: 'response.reasoning_summary_text',
   text: 'response.output_text',
@@ -49,7 +44,7 @@ type Begun = {
   isOpen: boolean;
 };
 
-class ResponsesStreamEncoder implements StreamEncoder {
+export class ResponsesStreamEncoder implements StreamEncoder {
   readonly #head: AnswerHead;
   #model: string;
   #sequence = 0;

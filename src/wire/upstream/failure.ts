@@ -120,15 +120,11 @@ export function statusFailure(status: number, body: string, wrote: WroteWords): 
   const detail = `the upstream answered with status ${status}`;
   const failure = { detail, status, said };
   const matches = matchesIn(error, text, wrote);
-  if (isRefused(status) && matches.anywhere(THINKING_WORDS)) {
+  if ([400, 404, 422].includes(status) && matches.anywhere(THINKING_WORDS)) {
     // Not the caller's fault: the gateway stored that thinking, and another upstream gets other.
     return { ...failure, class: 'mismatch', refusesThinking: true };
   }
   return { ...failure, class: classifyStatus(status, matches) };
-}
-
-function isRefused(status: number): boolean {
-  return status === 400 || status === 404 || status === 422;
 }
 
 function classifyStatus(status: number, { inWords, anywhere }: Matches): FailureClass {

@@ -16,7 +16,7 @@ import { textPart } from '../turns.ts';
  * result; after an assistant turn it is prepended to the next user turn.
  */
 export function foldSystem(turns: readonly Turn[]): readonly Turn[] {
-  if (!turns.some(isSystem)) return turns;
+  if (!turns.some(({ role }) => role === 'system')) return turns;
   const folded: (UserTurn | AssistantTurn | ToolTurn)[] = [];
   let leading: ContentPart[] = [];
   /** The parts of the last turn, if it is a user's: our own copy, which can grow. */
@@ -30,8 +30,9 @@ export function foldSystem(turns: readonly Turn[]): readonly Turn[] {
       case 'system': {
         const last = folded.at(-1);
         if (parts !== undefined) addText(parts, turn.text);
-        else if (last?.role === 'tool') folded[folded.length - 1] = withText(last, turn.text);
-        else leading.push(textPart(turn.text));
+        else if (last?.role === 'tool') {
+          folded[folded.length - 1] = { ...last, text: joined(last.text, turn.text) };
+        } else leading.push(textPart(turn.text));
         break;
       }
       case 'user':
@@ -49,18 +50,10 @@ export function foldSystem(turns: readonly Turn[]): readonly Turn[] {
   return folded;
 }
 
-function isSystem(turn: Turn): boolean {
-  return turn.role === 'system';
-}
-
 function addText(parts: ContentPart[], text: string): void {
   const last = parts.at(-1);
   if (last?.kind === 'text') parts[parts.length - 1] = textPart(joined(last.text, text));
   else parts.push(textPart(text));
-}
-
-function withText(turn: ToolTurn, text: string): ToolTurn {
-  return { ...turn, text: joined(turn.text, text) };
 }
 
 function joined(before: string, text: string): string {

@@ -203,7 +203,10 @@ export class ChunkReader implements DeltaSink {
    * One delta can hold all three kinds; they are read in the order in which models produce them.
    */
   #readContent(content: JsonObject, choice: Choice): UpstreamFailure | undefined {
-    if (this.#profile.reasoningField === 'details' && isPresent(content['reasoning_details'])) {
+    if (
+      this.#profile.reasoningField === 'details' &&
+      (content['reasoning_details'] ?? null) !== null
+    ) {
       this.#native ??= new NativeThinking();
       this.#native.addDetails(content);
     }
@@ -281,10 +284,6 @@ export class ChunkReader implements DeltaSink {
     this.#hasDelta ||= saysSomething(toObject(choice['delta']));
     return this.#hasDelta ? 'delta' : 'message';
   }
-}
-
-function isPresent(value: unknown): boolean {
-  return value !== undefined && value !== null;
 }
 
 /** Whether a delta has any content; a role alone may precede a whole message. */

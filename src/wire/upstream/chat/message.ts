@@ -64,7 +64,7 @@ function writeTurn(turn: Turn, style: Style): object {
 
 /** Text alone is one string, since some servers refuse an array; images need one. */
 function writeContent(parts: readonly ContentPart[], profile: ChatProfile): string | object[] {
-  if (parts.some(isImage) || profile.contentParts === 'always') {
+  if (parts.some(({ kind }) => kind === 'image') || profile.contentParts === 'always') {
     return written(parts.flatMap(writePart));
   }
   let content = '';
@@ -72,10 +72,6 @@ function writeContent(parts: readonly ContentPart[], profile: ChatProfile): stri
     if (part.kind === 'text' && part.text !== '') content += (content && '\n') + part.text;
   }
   return content;
-}
-
-function isImage(part: ContentPart): boolean {
-  return part.kind === 'image';
 }
 
 /** Servers refuse empty text parts. */
@@ -127,7 +123,12 @@ function writeEarlierThinking(
   if (written === undefined) return {};
   switch (field) {
     case 'parts':
-      return { content: [thinkingPart(written), ...writePart({ kind: 'text', text })] };
+      return {
+        content: [
+          { type: 'thinking', thinking: [{ type: 'text', text: written }] },
+          ...writePart({ kind: 'text', text }),
+        ],
+      };
     case 'details':
       return { reasoning: written };
     default:
@@ -137,10 +138,6 @@ function writeEarlierThinking(
 
 /** The text in place of thinking that is lost; undefined: the field is left out. */
 const LOST_REASONING = { omit: undefined, empty: '', space: ' ' } as const;
-
-function thinkingPart(text: string): object {
-  return { type: 'thinking', thinking: [{ type: 'text', text }] };
-}
 
 function writeToolCalls(
   calls: readonly ToolCall[],

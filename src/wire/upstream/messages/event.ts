@@ -72,7 +72,7 @@ export function createMessagesReader(
       if (!isObject(value)) return malformed('no object');
       // Some servers omit one of the two.
       const type = toText(value['type']) || name;
-      if (type === 'error' || type === '' || hasError(value)) {
+      if (type === 'error' || type === '' || (value['error'] ?? '') !== '') {
         const error = readMessagesError(value, conversation.wrote);
         if (error !== undefined) return error;
       }
@@ -128,8 +128,4 @@ export function createMessagesReader(
       return undefined;
     },
   };
-}
-
-function hasError(value: JsonObject): boolean {
-  return (value['error'] ?? '') !== '';
 }
