@@ -13,6 +13,7 @@ type Row = readonly [what: string, tests: readonly (readonly [file: string, titl
 const security = (file: string, title: string) =>
   [`dashboard/security/${file}.test.ts`, title] as const;
 const browser = (file: string, title: string) => [`browser/${file}.test.ts`, title] as const;
+const identity = (file: string, title: string) => [`identity/${file}.test.ts`, title] as const;
 const signIn = (file: string, title: string) =>
   [`identity/sign-in/${file}.test.ts`, title] as const;
 
@@ -167,9 +168,16 @@ const BAD_INPUT: readonly Row[] = [
   ['B-174', [security('strangers', 'no origin may ask in advance (B-174)')]],
   ['B-175', [browser('inert', 'is inert in every page that shows it (B-172, B-175)')]],
   ['B-176', [security('tenants', 'an id of another customer is as unknown as one that never was')]],
-  ['B-177', [security('keys', 'caps (B-177)')]],
+  [
+    'B-177',
+    [
+      identity('at-once', 'are as many as its plan allows'),
+      identity('at-once', 'are twenty in an hour, rotations among them'),
+      ['dashboard/customer/keys.test.ts', 'an account makes 60 changes a minute'],
+    ],
+  ],
   ['B-178', [security('signed-in', 'a list takes no query that it does not know')]],
-  ['B-179', [security('keys', 'fifty at once (B-179)')]],
+  ['B-179', [identity('at-once', 'have one successor, and one revocation')]],
   ['B-180', [browser('inert', 'the pages cannot be framed (B-180)')]],
   ['B-181', [browser('inert', 'signing in goes on to no other origin')]],
   ['B-182', [security('sessions', '(B-182)')]],
