@@ -75,8 +75,8 @@ async function kept(store: Store, name: string, answer: Uint8Array, asker = ASKE
 
 describeOnEachDatabase('requests with an Idempotency-Key in the store', () => {
   test('one claim wins, of any number at the same time', async () => {
-    await using database = disposable(await newDatabase(directory));
-    const stores = [open(database.it), open(database.it, { incarnation: 'boot_other' })];
+    await using database = await newDatabase(directory);
+    const stores = [open(database), open(database, { incarnation: 'boot_other' })];
     const wins = await Promise.all(
       Array.from({ length: 10 }, (_, index) => {
         const store = stores[index % 2] as Store;
@@ -87,13 +87,13 @@ describeOnEachDatabase('requests with an Idempotency-Key in the store', () => {
   });
 
   test('an answer is kept, and a free one removed, once the database is back', async () => {
-    await using database = disposable(await newDatabase(directory));
+    await using database = await newDatabase(directory);
     let failures = 0;
     const pauses: number[] = [];
     const flaky: Database = {
-      ...database.it,
+      ...database,
       prepare<Values extends object, Row extends readonly unknown[]>(query: Query) {
-        const statement = database.it.prepare<Values, Row>(query);
+        const statement = database.prepare<Values, Row>(query);
         const fails =
           <T>(go: (values: Values) => T) =>
           (values: Values): T => {
@@ -132,8 +132,8 @@ describeOnEachDatabase('requests with an Idempotency-Key in the store', () => {
   });
 
   test('the answer is found by its API key alone, and not with another secret', async () => {
-    await using database = disposable(await newDatabase(directory));
-    const store = open(database.it);
+    await using database = await newDatabase(directory);
+    const store = open(database);
     const lookup = await kept(store, 'k', Buffer.from('the answer'));
     const found = await store.find(lookup);
     expect([found?.state, Buffer.from(found?.answer ?? []).toString()]).toEqual([
@@ -144,7 +144,7 @@ describeOnEachDatabase('requests with an Idempotency-Key in the store', () => {
       store.lookup({ ...ASKER, keyId: 'key_b' }, 'k'),
       store.lookup({ ...ASKER, accountId: 'acct_b' }, 'k'),
       store.lookup(ASKER, 'K'),
-      open(database.it, { secret: 'o'.repeat(32) }).lookup(ASKER, 'k'),
+      open(database, { secret: 'o'.repeat(32) }).lookup(ASKER, 'k'),
     ];
     expect(await store.has(lookup)).toBe(true);
     for (const other of others) {
@@ -153,9 +153,9 @@ describeOnEachDatabase('requests with an Idempotency-Key in the store', () => {
   });
 
   test('an answer that has expired is missing, and one whose request runs is not', async () => {
-    await using database = disposable(await newDatabase(directory));
+    await using database = await newDatabase(directory);
     let now = 1_000 * DAY;
-    const store = open(database.it, { clock: () => now });
+    const store = open(database, { clock: () => now });
     const old = await kept(store, 'k', Buffer.from('the answer'));
     const { lookup: running } = await claimed(store, 'running');
     now += DAY - 1;
@@ -166,16 +166,13 @@ describeOnEachDatabase('requests with an Idempotency-Key in the store', () => {
   });
 
   test('nothing of key, body and answer is in the row, and a moved or changed row opens for no request', async () => {
-    await using database = disposable(await newDatabase(directory));
-    const store = open(database.it);
+    await using database = await newDatabase(directory);
+    const store = open(database);
     const [one, two] = [
       await kept(store, 'canary-key', Buffer.from('canary-answer')),
       await kept(store, 'two', Buffer.from('second')),
     ];
-    const rows = await database.it.db
-      .select()
-      .from(idempotentRequests)
-      .orderBy(idempotentRequests.id);
+    const rows = await database.db.select().from(idempotentRequests).orderBy(idempotentRequests.id);
     for (const row of rows) {
       const all = Buffer.concat([row.digest, row.fingerprint, row.sealed ?? Buffer.alloc(0)]);
       expect(all.includes('canary')).toBe(false);
@@ -183,7 +180,7 @@ describeOnEachDatabase('requests with an Idempotency-Key in the store', () => {
     const [first, second] = rows;
     if (first === undefined || second === undefined) throw new Error('rows are missing');
     const { sealed } = second;
-    await database.it.db
+    await database.db
       .update(idempotentRequests)
       .set({ sealed })
       .where(eq(idempotentRequests.id, first.id))
@@ -193,8 +190,8 @@ describeOnEachDatabase('requests with an Idempotency-Key in the store', () => {
   });
 
   test('a released row is claimed again; one that another request took over is not touched', async () => {
-    await using database = disposable(await newDatabase(directory));
-    const store = open(database.it);
+    await using database = await newDatabase(directory);
+    const store = open(database);
     const { lookup, requestId } = await claimed(store, 'k');
     await store.release(lookup, requestId);
     expect(await store.find(lookup)).toBeUndefined();
@@ -208,8 +205,8 @@ describeOnEachDatabase('requests with an Idempotency-Key in the store', () => {
   });
 
   test('an answer that is too large is lost, and its row stays', async () => {
-    await using database = disposable(await newDatabase(directory));
-    const store = open(database.it, { bounds: { entryBytes: 100 } });
+    await using database = await newDatabase(directory);
+    const store = open(database, { bounds: { entryBytes: 100 } });
     expect((await store.find(await kept(store, 'a', randomBytes(101))))?.state).toBe('lost');
     expect((await store.find(await kept(store, 'b', randomBytes(100))))?.state).toBe('kept');
     const { lookup, requestId } = await claimed(store, 'c');
@@ -218,9 +215,9 @@ describeOnEachDatabase('requests with an Idempotency-Key in the store', () => {
   });
 
   test('rows last for a day, running ones until they are swept', async () => {
-    await using database = disposable(await newDatabase(directory));
+    await using database = await newDatabase(directory);
     let now = NOW;
-    const store = open(database.it, { clock: () => now });
+    const store = open(database, { clock: () => now });
     const lookup = await kept(store, 'k', Buffer.from('x'));
     const running = await claimed(store, 'r');
     now += DAY - 1;
@@ -230,13 +227,13 @@ describeOnEachDatabase('requests with an Idempotency-Key in the store', () => {
     expect(await store.find(lookup)).toBeUndefined();
     expect((await store.find(running.lookup))?.state).toBe('running');
     await store.sweep();
-    expect(await keptAnswers(database.it)).toEqual({ rows: 0, bytes: 0 });
+    expect(await keptAnswers(database)).toEqual({ rows: 0, bytes: 0 });
   });
 
   test('a request that is named by its body is found for ten minutes, by the same body alone', async () => {
-    await using database = disposable(await newDatabase(directory));
+    await using database = await newDatabase(directory);
     let now = NOW;
-    const store = open(database.it, { clock: () => now });
+    const store = open(database, { clock: () => now });
     const fingerprint = store.fingerprint('chat', 'the body');
     const lookup = store.lookupBody(ASKER, fingerprint);
     const requestId = newId();
@@ -256,9 +253,9 @@ describeOnEachDatabase('requests with an Idempotency-Key in the store', () => {
   });
 
   test('a clock that is set back expires no answer, unless it was wrong by a day', async () => {
-    await using database = disposable(await newDatabase(directory));
+    await using database = await newDatabase(directory);
     let now = NOW;
-    const store = open(database.it, { clock: () => now });
+    const store = open(database, { clock: () => now });
     const fingerprint = store.fingerprint('chat', 'the body');
     const lookups = [store.lookupBody(ASKER, fingerprint), store.lookup(ASKER, 'k')];
     for (const lookup of lookups) {
@@ -278,9 +275,9 @@ describeOnEachDatabase('requests with an Idempotency-Key in the store', () => {
   });
 
   test('the time of an answer begins when it is complete, however long it took', async () => {
-    await using database = disposable(await newDatabase(directory));
+    await using database = await newDatabase(directory);
     let now = NOW;
-    const store = open(database.it, { clock: () => now });
+    const store = open(database, { clock: () => now });
     const fingerprint = store.fingerprint('chat', 'the body');
     for (const answer of [Buffer.from('x'), undefined]) {
       const lookup = store.lookupBody(ASKER, fingerprint);
@@ -296,31 +293,31 @@ describeOnEachDatabase('requests with an Idempotency-Key in the store', () => {
   });
 
   test('another node is found alive or gone by its registration', async () => {
-    await using database = disposable(await newDatabase(directory));
+    await using database = await newDatabase(directory);
     const row = {
       ...{ node: 'node_x', host: 'h', pid: 1, version: '1', addresses: '[]', redis: 'off' },
       ...{ state: 'serving' as const, limits: 'own', catalogVersion: 1, catalogDigest: '' },
       ...{ inFlight: 0, clockOffsetMs: 0, startedAt: 1, heartbeatAt: 1, seenAt: 1 },
     };
-    await database.it.db.insert(nodes).values({ ...row, boot: 'boot_live', deadAt: null });
-    await database.it.db.insert(nodes).values({ ...row, boot: 'boot_dead', deadAt: 2 });
-    const store = open(database.it);
+    await database.db.insert(nodes).values({ ...row, boot: 'boot_live', deadAt: null });
+    await database.db.insert(nodes).values({ ...row, boot: 'boot_dead', deadAt: 2 });
+    const store = open(database);
     const owners = ['boot_live', 'boot_dead', 'boot_gone', 'boot_own'];
     const elsewhere = owners.map((owner) => store.isElsewhere({ owner }));
     expect(await Promise.all(elsewhere)).toEqual([true, false, false, false]);
   });
 
   test('an account is forgotten alone', async () => {
-    await using database = disposable(await newDatabase(directory));
-    const store = open(database.it);
+    await using database = await newDatabase(directory);
+    const store = open(database);
     const own = await kept(store, 'k', Buffer.from('x'));
     const other = await kept(store, 'k', Buffer.from('y'), { ...ASKER, accountId: 'acct_b' });
-    await forgetIdempotent(database.it, 'acct_a');
+    await forgetIdempotent(database, 'acct_a');
     expect([await store.find(own), (await store.find(other))?.state]).toEqual([undefined, 'kept']);
   });
 
   test('an account of many rows is forgotten at most 1,000 at a time', async () => {
-    await using database = disposable(await newDatabase(directory));
+    await using database = await newDatabase(directory);
     const row = {
       fingerprint: randomBytes(32),
       owner: 'boot_own',
@@ -331,16 +328,16 @@ describeOnEachDatabase('requests with an Idempotency-Key in the store', () => {
       const rows = Array.from({ length: 1_200 }, () => {
         return { ...row, accountId, digest: randomBytes(32), requestId: newId(), createdAt: NOW };
       });
-      await database.it.db.insert(idempotentRequests).values(rows);
+      await database.db.insert(idempotentRequests).values(rows);
     }
     // Two full steps and a last one, a read before each, and one that finds no more.
-    expect(await countQueries(() => forgetIdempotent(database.it, 'acct_a'))).toBe(7);
-    expect((await keptAnswers(database.it)).rows).toBe(1_200);
+    expect(await countQueries(() => forgetIdempotent(database, 'acct_a'))).toBe(7);
+    expect((await keptAnswers(database)).rows).toBe(1_200);
   });
 
   test('the oldest answer of a full account is dropped, its row stays, and no other account is hit', async () => {
-    await using database = disposable(await newDatabase(directory));
-    const store = open(database.it, { bounds: { accountBytes: 900 } });
+    await using database = await newDatabase(directory);
+    const store = open(database, { bounds: { accountBytes: 900 } });
     const other = await kept(store, 'k', randomBytes(400), { ...ASKER, accountId: 'acct_b' });
     const own = [];
     for (const name of ['a', 'b', 'c']) own.push(await kept(store, name, randomBytes(400)));
@@ -385,8 +382,8 @@ describeOnEachDatabase('requests with an Idempotency-Key in the store', () => {
     async (_name, bounds, all) => {
       await fc.assert(
         fc.asyncProperty(all, async (commands) => {
-          await using database = disposable(await newDatabase(directory));
-          const store = open(database.it, { bounds });
+          await using database = await newDatabase(directory);
+          const store = open(database, { bounds });
           let model: { account: string; name: string; bytes: number }[] = [];
           const each = commands.flatMap(({ times, ...command }) =>
             Array.from({ length: times }, () => command),
@@ -404,7 +401,7 @@ describeOnEachDatabase('requests with an Idempotency-Key in the store', () => {
             );
             expect(found?.state).toBe(bytes > 0 ? 'kept' : 'lost');
           }
-          expect(await keptAnswers(database.it)).toEqual({
+          expect(await keptAnswers(database)).toEqual({
             rows: model.length,
             bytes: model.reduce((sum, { bytes }) => sum + bytes, 0),
           });
@@ -442,8 +439,4 @@ function shrunk(
     }
   }
   return rows;
-}
-
-function disposable<Opened extends Database>(it: Opened) {
-  return { it, [Symbol.asyncDispose]: () => it.close() };
 }

@@ -18,7 +18,6 @@ import {
 } from '../support/database.ts';
 import {
   addAccounts,
-  closeBooks,
   fundAccount,
   holdOf,
   NOW,
@@ -49,7 +48,7 @@ function setBudget({ ledger }: OpenBooks, accountId: string, family: string): Pr
 
 describeOnEachDatabase('the audit of budgets', () => {
   test('sums what all keys of a rotation were charged, before and after the roll-up', async () => {
-    const open = await openBooks(directory);
+    await using open = await openBooks(directory);
     const { database, ledger } = open;
     await fundAccount(open, 'ada', 1_000n);
     await addKey(open, 'key_1', null);
@@ -74,11 +73,10 @@ describeOnEachDatabase('the audit of budgets', () => {
     expect(await differences(open)).toEqual([wrong]);
     expect(await differences(open, 'ada')).toEqual([wrong]);
     expect(await differences(open, 'bob')).toEqual([]);
-    await closeBooks(open);
   });
 
   test('finds what is wrong on each page of accounts', async () => {
-    const open = await openBooks(directory);
+    await using open = await openBooks(directory);
     const ids = Array.from({ length: ACCOUNTS_PAGE + 1 }, (_, n) => `a${n}`);
     const last = `a${ACCOUNTS_PAGE}`;
     await addAccounts(open, ids);
@@ -101,13 +99,12 @@ describeOnEachDatabase('the audit of budgets', () => {
       'a0 key-a0: it has a budget that no account counts',
       `null key-${last}: it has a budget that no account counts`,
     ]);
-    await closeBooks(open);
   });
 
   sqliteTest('it reads a plan of SQLite')(
     'is one statement for each account, which scans no table for a budget of it',
     async () => {
-      const open = await openBooks(directory);
+      await using open = await openBooks(directory);
       await fundAccount(open, 'ada', 1_000n);
       await fundAccount(open, 'bob', 1_000n);
       await setBudget(open, 'bob', 'key-bob');
@@ -137,7 +134,6 @@ describeOnEachDatabase('the audit of budgets', () => {
         new Set(['SCAN page', 'SCAN usage_mark', 'SCAN booked', 'SCAN spent']),
       );
       expect(plan).toContain('SEARCH r USING INTEGER PRIMARY KEY (rowid>?)');
-      await closeBooks(open);
     },
   );
 });

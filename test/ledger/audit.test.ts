@@ -451,7 +451,7 @@ describeOnEachDatabase('the audit', () => {
   });
 
   test('a table that is longer than one look, while others write', async () => {
-    const open = await openBooks(directory);
+    await using open = await openBooks(directory);
     await fundAccount(open, 'ada', 10n ** 9n);
     const ends: Promise<unknown>[] = [];
     for (let at = 0; at < 1_200; at += 1) {
@@ -469,11 +469,10 @@ describeOnEachDatabase('the audit', () => {
     expect(await Array.fromAsync(found)).toEqual([]);
     await writing;
     expect(await audit(open.database)).toEqual([]);
-    await closeBooks(open);
   });
 
   test('a budget that has counted something else than its keys were charged', async () => {
-    const open = await openBooks(directory);
+    await using open = await openBooks(directory);
     for (const id of ['ada', 'bob']) {
       await fundAccount(open, id, 1_000n);
       const key = { family: `key-${id}`, keyId: `key-${id}` };
@@ -496,11 +495,10 @@ describeOnEachDatabase('the audit', () => {
     ]);
     const ofBob = await Array.fromAsync(findDifferences(open.database, { accountId: 'bob' }));
     expect(ofBob.map(({ subject }) => subject)).toEqual(['key-bob']);
-    await closeBooks(open);
   });
 
   test('what is wrong behind the first look at a long table', async () => {
-    const open = await openBooks(directory);
+    await using open = await openBooks(directory);
     await fundAccount(open, 'ada', 10n ** 9n);
     const ends: Promise<unknown>[] = [];
     for (let at = 0; at < 2_100; at += 1) {
@@ -518,14 +516,12 @@ describeOnEachDatabase('the audit', () => {
       'record r2090',
       'orphan late',
     ]);
-    await closeBooks(open);
   });
 
   test('a number of accounts that fills its pages to the last row is read once', async () => {
-    const open = await openBooks(directory);
+    await using open = await openBooks(directory);
     for (let n = 0; n < ACCOUNTS_PAGE; n += 1) await addAccount(open, `a${n}`);
     const pages = await Array.fromAsync(accountPages(open.database, undefined));
     expect(pages.map((page) => page.length)).toEqual([ACCOUNTS_PAGE]);
-    await closeBooks(open);
   });
 });

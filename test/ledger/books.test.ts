@@ -11,7 +11,6 @@ import { openHolds, requests } from '../../src/store/money-tables.ts';
 import { ledgerEntries } from '../../src/store/money-views.ts';
 import { describeOnEachDatabase, tamper, temporaryDirectory } from '../support/database.ts';
 import {
-  closeBooks,
   creditOf,
   fundAccount,
   holdOf,
@@ -35,7 +34,7 @@ const COLUMNS = { open_holds: columnsOf(openHolds), requests: columnsOf(requests
 
 describeOnEachDatabase('the books', () => {
   test('open holds are counted and added up, those that have ended are not', async () => {
-    const open = await openBooks(directory);
+    await using open = await openBooks(directory);
     const { ledger, books } = open;
     expect(await books.openHolds()).toEqual({ count: 0, amount: ZERO });
     await fundAccount(open, 'ada', 100n);
@@ -47,11 +46,10 @@ describeOnEachDatabase('the books', () => {
       await ledger.hold(holdOf(id, 'ada', amount));
     await ledger.release(releaseOf('r3'));
     expect(await books.openHolds()).toEqual({ count: 2, amount: micro(42n) });
-    await closeBooks(open);
   });
 
   test('an account has 500 rows a day for requests that cost nothing, and further ones end without', async () => {
-    const open = await openBooks(directory);
+    await using open = await openBooks(directory);
     const { ledger, books, database } = open;
     for (const account of ['ada', 'bob']) await fundAccount(open, account, 100n);
     const release = async (account: string, id: string, nowMs = NOW) => {
@@ -80,11 +78,10 @@ describeOnEachDatabase('the books', () => {
       sql`select id from requests where end_user is not null`,
     );
     expect(named.map(({ id }) => requestIdOf(id))).toEqual(['paid']);
-    await closeBooks(open);
   }, 60_000);
 
   test('every transfer has two legs that sum to zero', async () => {
-    const open = await openBooks(directory);
+    await using open = await openBooks(directory);
     const { ledger, database } = open;
     await fundAccount(open, 'ada', 100n);
     await ledger.credit({ ...creditOf('gift', 'ada', 7n), kind: 'grant' });
@@ -114,12 +111,11 @@ describeOnEachDatabase('the books', () => {
       'loss lost': { 'operator:loss': -890, 'operator:revenue': 890 },
     });
     expect(entries).toHaveLength(12);
-    await closeBooks(open);
   });
 
   describe('the story of a request', () => {
     test('is the hold alone while it is running, and everything afterwards', async () => {
-      const open = await openBooks(directory);
+      await using open = await openBooks(directory);
       const { ledger } = open;
       await fundAccount(open, 'ada', 100n);
       expect(await open.books.explain('r1')).toBeUndefined();
@@ -218,11 +214,10 @@ describeOnEachDatabase('the books', () => {
         receipt: { sequence: 2, hash: expect.stringMatching(/^[0-9a-f]{64}$/) },
       });
       expect(story?.entries).toHaveLength(2);
-      await closeBooks(open);
     });
 
     test('of a request that nothing answered has no serving model', async () => {
-      const open = await openBooks(directory);
+      await using open = await openBooks(directory);
       await fundAccount(open, 'ada', 100n);
       await open.ledger.hold(holdOf('r1', 'ada', 30n));
       await open.ledger.release(releaseOf('r1'));
@@ -235,7 +230,6 @@ describeOnEachDatabase('the books', () => {
         priceVersionServed: null,
         outcome: 'upstream_failed',
       });
-      await closeBooks(open);
     });
   });
 
@@ -406,7 +400,7 @@ describeOnEachDatabase('the books', () => {
       ['a deleted text', 'DELETE FROM texts', 'never changed'],
       ['a text that is there already', "INSERT INTO texts (text) VALUES ('swift-1')", 'UNIQUE'],
     ])('%s', async (_name, statement, reason) => {
-      const open = await openBooks(directory);
+      await using open = await openBooks(directory);
       await fundAccount(open, 'ada', 100n);
       await bookOneOfEach(open);
       await open.ledger.hold(holdOf('r1', 'ada', 30n));
@@ -416,7 +410,6 @@ describeOnEachDatabase('the books', () => {
         held: micro(30n),
         available: micro(70n),
       });
-      await closeBooks(open);
     });
   });
 });

@@ -5,7 +5,7 @@ import { expect, test } from 'bun:test';
 import { createRequestId } from '../../src/core/id.ts';
 import { createWriter } from '../../src/ledger/writer.ts';
 import { temporaryDirectory } from '../support/database.ts';
-import { closeBooks, fundAccount, holdOf, NOW, openBooks, settleOf } from '../support/ledger.ts';
+import { fundAccount, holdOf, NOW, openBooks, settleOf } from '../support/ledger.ts';
 
 const directory = temporaryDirectory();
 
@@ -24,7 +24,7 @@ const ATTEMPTS = JSON.stringify([
 ]);
 
 test('a request leaves at most 220 bytes in the file', async () => {
-  const open = await openBooks(directory);
+  await using open = await openBooks(directory);
   await fundAccount(open, 'ada', 10n ** 12n);
   const write = createWriter(open.database);
   const serve = async (from: number): Promise<void> => {
@@ -52,5 +52,4 @@ test('a request leaves at most 220 bytes in the file', async () => {
   for (let from = REQUESTS; from < 2 * REQUESTS; from += BATCH) await serve(from);
   const each = (bytes() - before) / REQUESTS;
   expect(each).toBeLessThan(220);
-  await closeBooks(open);
 }, 60_000);

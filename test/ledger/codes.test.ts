@@ -22,7 +22,7 @@ const [FIRST, SECOND, THIRD] = [
 
 describeOnEachDatabase('codes', () => {
   test('codes are listed with what became of them', async () => {
-    const open = await openBooks(directory);
+    await using open = await openBooks(directory);
     const { database, ledger } = open;
     const codes = createCodes({ database, onChange: async () => {} });
     await addAccount(open, 'ada');
@@ -52,11 +52,10 @@ describeOnEachDatabase('codes', () => {
     ]);
     const forever = await codes.add(['DDDDDDDDDDDDDDDD'], { ...TERMS, expiresAt: undefined });
     expect(forever.map((code) => codeStatus(code, Number.MAX_SAFE_INTEGER))).toEqual(['open']);
-    await closeBooks(open);
   });
 
   test('a code is taken back once, and not after it was redeemed', async () => {
-    const open = await openBooks(directory);
+    await using open = await openBooks(directory);
     const { database, ledger } = open;
     const codes = createCodes({ database, onChange: async () => {} });
     await addAccount(open, 'ada');
@@ -71,11 +70,10 @@ describeOnEachDatabase('codes', () => {
     await expect(codes.revoke('000000000000', NOW)).rejects.toThrow(
       'There is no code with this id',
     );
-    await closeBooks(open);
   });
 
   test('of codes that are made together, one that cannot be made refuses all', async () => {
-    const database = await newDatabase(directory);
+    await using database = await newDatabase(directory);
     const codes = createCodes({ database, onChange: async () => {} });
     await codes.add([FIRST], TERMS);
     await expect(codes.add([SECOND, FIRST], TERMS)).rejects.toThrow(/unique/i);
@@ -85,7 +83,6 @@ describeOnEachDatabase('codes', () => {
       );
     }
     expect((await listCodes(database)).map(({ digest }) => digest)).toEqual([codeDigest(FIRST)]);
-    await database.close();
   });
 
   test('a redemption and a revocation at the same time: one of them wins', async () => {

@@ -15,7 +15,7 @@ import {
   sqliteTest,
   temporaryDirectory,
 } from '../support/database.ts';
-import { closeBooks, fundAccount, holdOf, NOW, openBooks, settleOf } from '../support/ledger.ts';
+import { fundAccount, holdOf, NOW, openBooks, settleOf } from '../support/ledger.ts';
 
 const directory = temporaryDirectory();
 
@@ -89,7 +89,7 @@ async function plansOf(
 
 describeOnEachDatabase('budgets of an account that has many', () => {
   test('are read for the keys of a batch and for open holds alone', async () => {
-    const open = await openBooks(directory);
+    await using open = await openBooks(directory);
     await fundAccount(open, 'ada', 1_000_000n);
     await createWriter(open.database)(KEYS.map((keyId) => budget(keyId, 10n)));
     const { database, read } = countBudgets(open.database);
@@ -121,11 +121,10 @@ describeOnEachDatabase('budgets of an account that has many', () => {
       sql`select budgets from balances where account_id = 'ada'`,
     );
     expect(balance?.budgets).toBe(BigInt(KEYS.length + 1));
-    await closeBooks(open);
   });
 
   test('are listed for the given keys alone, each with what its own holds reserve', async () => {
-    const open = await openBooks(directory);
+    await using open = await openBooks(directory);
     await fundAccount(open, 'ada', 1_000_000n);
     const write = createWriter(open.database);
     await write(KEYS.map((keyId) => budget(keyId, 10n)));
@@ -139,11 +138,10 @@ describeOnEachDatabase('budgets of an account that has many', () => {
     const many = Array.from({ length: 2_000 }, (_, n) => `other_${n}`);
     expect((await readKeyBudgets(open.database, [...many, 'key_5'])).size).toBe(1);
     expect((await readKeyBudgets(open.database, [])).size).toBe(0);
-    await closeBooks(open);
   });
 
   sqliteTest('it reads a plan of SQLite')('are found by indexes', async () => {
-    const database = await newDatabase(directory);
+    await using database = await newDatabase(directory);
     const listed = await plansOf(database, ({ rows }) => readKeyBudgets({ rows }, KEYS));
     expect(listed).toContain('SEARCH b USING INDEX key_budgets_family (family=?)');
     expect(listed.filter((detail) => /^SCAN/.test(detail))).toEqual([]);
@@ -152,6 +150,5 @@ describeOnEachDatabase('budgets of an account that has many', () => {
     expect(spent).toContain('SEARCH r USING INTEGER PRIMARY KEY (rowid>?)');
     expect(spent).toContain('SEARCH api_keys USING INDEX api_keys_account (account_id=?)');
     expect(spent.filter((detail) => /^SCAN (?!usage_mark|spent)/.test(detail))).toEqual([]);
-    await database.close();
   });
 });

@@ -5,13 +5,13 @@ import { count } from 'drizzle-orm';
 import { Names } from '../../src/ledger/names.ts';
 import { texts } from '../../src/store/money-tables.ts';
 import { describeOnEachDatabase, temporaryDirectory } from '../support/database.ts';
-import { closeBooks, holdOf, openBooks } from '../support/ledger.ts';
+import { holdOf, openBooks } from '../support/ledger.ts';
 
 const directory = temporaryDirectory();
 
 describeOnEachDatabase('names', () => {
   test('a text means the same to each writer', async () => {
-    const open = await openBooks(directory);
+    await using open = await openBooks(directory);
     const [one, other] = [new Names(open.database), new Names(open.database)];
     const batch = [{ name: 'hold', command: holdOf('r1', 'ada', 1n) }] as const;
     await one.learn(batch);
@@ -22,11 +22,10 @@ describeOnEachDatabase('names', () => {
     await third.read([one.numberOf(model)], [one.priceNumberOf(price)]);
     expect(third.textOf(one.numberOf(model))).toBe(model);
     expect(third.priceOf(one.priceNumberOf(price))).toEqual(price);
-    await closeBooks(open);
   });
 
   test('an upstream that invents shapes fills the books with a bounded number of them', async () => {
-    const open = await openBooks(directory);
+    await using open = await openBooks(directory);
     const names = new Names(open.database);
     for (let batch = 0; batch < 5; batch += 1) {
       for (let n = 0; n < 1_000; n += 1) names.shapeNumber(`{"count_${batch}_${n}":#}`);
@@ -37,11 +36,10 @@ describeOnEachDatabase('names', () => {
     // One that is known has its number, and the others are kept as they are.
     expect(names.shapeNumber('{"count_0_0":#}')).toBeNumber();
     expect(names.shapeNumber('{"count_4_999":#}')).toBeUndefined();
-    await closeBooks(open);
   }, 60_000);
 
   test('a shape that an index does not take is kept as it is, and holds up no batch', async () => {
-    const open = await openBooks(directory);
+    await using open = await openBooks(directory);
     const names = new Names(open.database);
     // Random, since PostgreSQL compresses what repeats itself; three bytes a character.
     const codes = crypto
@@ -51,6 +49,5 @@ describeOnEachDatabase('names', () => {
     names.shapeNumber(shape);
     await names.learn([{ name: 'hold', command: holdOf('r1', 'ada', 1n) }]);
     expect(names.shapeNumber(shape)).toBeUndefined();
-    await closeBooks(open);
   });
 });

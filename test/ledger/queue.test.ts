@@ -111,7 +111,7 @@ describeOnEachDatabase('the queue', () => {
 
   describe('a command that fails', () => {
     test('does not touch the others of its batch, nor leave half of itself', async () => {
-      const open = await openBooks(directory);
+      await using open = await openBooks(directory);
       await fundAccount(open, 'ada', 100n);
       const { ledger } = open;
       const other = { ...PRICE, output: pico(PRICE.output + 1n) };
@@ -137,7 +137,6 @@ describeOnEachDatabase('the queue', () => {
         available: micro(92n),
       });
       expect(await open.books.audit()).toEqual([]);
-      await closeBooks(open);
     });
 
     test('costs its batch one more transaction, not one for each command', async () => {
@@ -161,7 +160,7 @@ describeOnEachDatabase('the queue', () => {
     });
 
     test('a price version is written again when the batch that first wrote it was undone', async () => {
-      const open = await openBooks(directory);
+      await using open = await openBooks(directory);
       await fundAccount(open, 'ada', 100n);
       await Promise.all([
         outcomeOf(open.ledger.hold(holdOf('r1', 'ada', 1n))),
@@ -170,12 +169,11 @@ describeOnEachDatabase('the queue', () => {
       expect((await open.books.explain('r1'))?.prices).toEqual([
         expect.objectContaining({ ...PRICE, model: 'swift-1' }),
       ]);
-      await closeBooks(open);
     });
   });
 
   test('of many settles and releases of one request at once, one counts', async () => {
-    const open = await openBooks(directory);
+    await using open = await openBooks(directory);
     await fundAccount(open, 'ada', 1_000n);
     const { ledger } = open;
     await ledger.hold(holdOf('r1', 'ada', 100n));
@@ -195,7 +193,6 @@ describeOnEachDatabase('the queue', () => {
       available: micro(960n),
     });
     expect((await open.books.explain('r1'))?.entries.length).toBe(2);
-    await closeBooks(open);
   });
 
   /** A connection that refuses, a lock of another process: of PostgreSQL, see nodes.test.ts. */
@@ -272,7 +269,7 @@ describeOnEachDatabase('the queue', () => {
     });
 
     broken('a full disk undoes the batch and loses no settle', async () => {
-      const open = await openBooks(directory);
+      await using open = await openBooks(directory);
       await fundAccount(open, 'ada', 100n);
       await open.ledger.hold(holdOf('r1', 'ada', 10n));
       const { connection } = open.database;
@@ -293,11 +290,10 @@ describeOnEachDatabase('the queue', () => {
         held: micro(0n),
         available: micro(96n),
       });
-      await closeBooks(open);
     });
 
     broken('closing tries once more and says what is left', async () => {
-      const open = await openBooks(directory);
+      await using open = await openBooks(directory);
       await fundAccount(open, 'ada', 100n);
       await open.ledger.hold(holdOf('r1', 'ada', 10n));
       open.database.connection.run('PRAGMA query_only = ON');
@@ -313,7 +309,6 @@ describeOnEachDatabase('the queue', () => {
         held: micro(0n),
         available: micro(96n),
       });
-      await closeBooks(open);
     });
   });
 

@@ -193,7 +193,7 @@ describeOnEachDatabase('receipts', () => {
       maxLength: 40,
     });
     const law = fc.asyncProperty(history, fc.integer({ min: 1, max: 7 }), async (steps, page) => {
-      const open = await openBooks(directory);
+      await using open = await openBooks(directory);
       const { ledger, database, books } = open;
       for (const id of ACCOUNTS) await fundAccount(open, id, OPENING);
       const ended = new Map<string, { rawUsage: string | null; attempts: string }>();
@@ -256,13 +256,12 @@ describeOnEachDatabase('receipts', () => {
         expect((await books.explain(requestId))?.record).toMatchObject(ending);
       }
       expect(await books.audit()).toEqual([]);
-      await closeBooks(open);
     });
     await fc.assert(law, { numRuns: samples(6, 200, 4), endOnFailure: true });
   }, 120_000);
 
   test('a slice of a month takes each receipt once, also where the clock was set back', async () => {
-    const open = await openBooks(directory);
+    await using open = await openBooks(directory);
     await addAccount(open, 'ada');
     for (const [at, nowMs] of [10, 20, 15, 30, 12, 40].entries()) {
       await open.ledger.credit({ ...creditOf(`c${at}`, 'ada', 1n), nowMs });
@@ -276,7 +275,6 @@ describeOnEachDatabase('receipts', () => {
       { first: 4, last: 6 },
       undefined,
     ]);
-    await closeBooks(open);
   });
 
   test.each([

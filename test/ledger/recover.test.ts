@@ -11,13 +11,13 @@ import {
   tamper,
   temporaryDirectory,
 } from '../support/database.ts';
-import { closeBooks, fundAccount, holdOf, NOW, openBooks } from '../support/ledger.ts';
+import { fundAccount, holdOf, NOW, openBooks } from '../support/ledger.ts';
 
 const directory = temporaryDirectory();
 
 describeOnEachDatabase('recovery', () => {
   test('a hold that contradicts its balance is left to the audit, and every other one ends', async () => {
-    const open = await openBooks(directory);
+    await using open = await openBooks(directory);
     const { ledger, books, database } = open;
     for (const id of ['ada', 'bob', 'eve']) {
       await fundAccount(open, id, 100n);
@@ -46,11 +46,10 @@ describeOnEachDatabase('recovery', () => {
       await recoverAll(ledger, { ...command, usdPerMillion: usdRate(1n), nowMs: NOW + 3 }),
     ).toEqual([{ requestId: 'r-bob', accountId: 'bob', debited: micro(0n) }]);
     expect(await books.audit()).toEqual([]);
-    await closeBooks(open);
   });
 
   test('only the holds of the named incarnations end, the empty one for holds without any', async () => {
-    const open = await openBooks(directory);
+    await using open = await openBooks(directory);
     await fundAccount(open, 'ada', 100n);
     for (const boot of ['boot-1', 'boot-2', undefined]) {
       await open.ledger.hold({ ...holdOf(`r-${boot}`, 'ada', 30n), boot });
@@ -66,11 +65,10 @@ describeOnEachDatabase('recovery', () => {
     expect(await recover('')).toEqual(['r-undefined']);
     expect(await recover('boot-2')).toEqual(['r-boot-2']);
     expect(await open.books.audit()).toEqual([]);
-    await closeBooks(open);
   });
 
   test('a disk that fails ends a recovery, which leaves nothing half done', async () => {
-    const open = await openBooks(directory);
+    await using open = await openBooks(directory);
     await fundAccount(open, 'ada', 100n);
     await open.ledger.hold(holdOf('r1', 'ada', 30n));
     const failing = failingAt(open.database, 'requests');
@@ -88,6 +86,5 @@ describeOnEachDatabase('recovery', () => {
       { ok: false, error: { name: 'LedgerUnavailable' } },
     ]);
     expect((await open.books.explain('r1'))?.hold).toMatchObject({ phase: 'held', endedAt: null });
-    await closeBooks(open);
   });
 });

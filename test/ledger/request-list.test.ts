@@ -103,7 +103,7 @@ describeOnEachDatabase('the request list', () => {
         // How many end users a day has room for.
         fc.nat(3),
         async (usage, added, filter, limit, hasty, pieceRows, endUsers) => {
-          const database = await newDatabase(directory);
+          await using database = await newDatabase(directory);
           const records = usage.map((facts) =>
             usageRecord({ ...facts, failure: failureOf(facts) }),
           );
@@ -128,7 +128,6 @@ describeOnEachDatabase('the request list', () => {
           const counted = await count('acct_ada', filter, 20);
           if (!hasty) expect(counted.count).toBe(Math.min(20, expected.length));
           if (!counted.isMore) expect(counted.count).toBe(expected.length);
-          await database.close();
         },
       ),
       { numRuns: 100 },
@@ -136,7 +135,7 @@ describeOnEachDatabase('the request list', () => {
   }, 60_000);
 
   test('a day of one end user among many is read in pieces that release the loop', async () => {
-    const database = await newDatabase(directory);
+    await using database = await newDatabase(directory);
     const startedAt = (index: number) => DAY + 3 * HOUR_MS - index;
     await addRecords(
       database,
@@ -158,11 +157,10 @@ describeOnEachDatabase('the request list', () => {
       expect(await count('acct_ada', { endUser: 'ann' }, 10)).toEqual({ count: 1, isMore: false });
     });
     expect(counting).toBeGreaterThanOrEqual(4);
-    await database.close();
   });
 
   test('an end user for whom the series of a day has no room is found', async () => {
-    const database = await newDatabase(directory);
+    await using database = await newDatabase(directory);
     const startedAts = [DAY, DAY + 24 * HOUR_MS];
     await addRecords(
       database,
@@ -173,11 +171,10 @@ describeOnEachDatabase('the request list', () => {
     await createRollUp(database, 70).step(9);
     const { rows } = await createRequestList(database).list('acct_ada', { endUser: 'ben' }, 10);
     expect(rows.map(({ startedAt }) => startedAt)).toEqual(startedAts.toReversed());
-    await database.close();
   });
 
   test('a list shows what was booked', async () => {
-    const database = await newDatabase(directory);
+    await using database = await newDatabase(directory);
     const record = usageRecord({ endUser: 'ann', loss: micro(3n) });
     await addRecords(database, [record]);
     const { rows, next } = await createRequestList(database).list('acct_ada', {}, 10);
@@ -185,11 +182,10 @@ describeOnEachDatabase('the request list', () => {
     const { priceVersionRequested, priceVersionServed, estimatedPromptTokens, ...facts } = shown;
     expect(rows).toEqual([{ ...facts, row: 1 } as (typeof rows)[number]]);
     expect(next).toBeUndefined();
-    await database.close();
   });
 
   test('a search finds the own requests whose id begins so, newest first', async () => {
-    const database = await newDatabase(directory);
+    await using database = await newDatabase(directory);
     const ids = ['req_AAAAAA01', 'req_AAAAAA02', 'req_AAAAAB01'];
     await addRecords(
       database,
@@ -203,11 +199,10 @@ describeOnEachDatabase('the request list', () => {
     expect(await found('req_AAAAAA01')).toEqual(['req_AAAAAA01']);
     expect(await found('req_AAAAAA03')).toEqual([]);
     expect(await found('req_AAAA')).toEqual(['req_AAAAAB01', 'req_AAAAAA02']);
-    await database.close();
   });
 
   test('the neighbours of a request are those beside it in the list', async () => {
-    const database = await newDatabase(directory);
+    await using database = await newDatabase(directory);
     // Requests that started in the same millisecond follow the order of their rows.
     const times = [3, 1, 2, 2, 5, 2, 1];
     const records = times.map((at) => usageRecord({ startedAt: DAY + at }));
@@ -220,11 +215,10 @@ describeOnEachDatabase('the request list', () => {
       const beside = [ids[at - 1] ?? null, ids[at + 1] ?? null] as const;
       expect([id, await neighbours('acct_ada', id)]).toEqual([id, beside]);
     }
-    await database.close();
   });
 
   sqliteTest('it reads a plan of SQLite')('neighbours are found by an index', async () => {
-    const database = await newDatabase(directory);
+    await using database = await newDatabase(directory);
     const record = usageRecord();
     await addRecords(database, [record]);
     const asked: Ask[] = [];
@@ -244,6 +238,5 @@ describeOnEachDatabase('the request list', () => {
       'SEARCH requests USING INDEX requests_account (account=? AND started_at<?)',
     ]);
     expect(plans.flat().filter((detail) => /SCAN|TEMP B-TREE/.test(detail))).toEqual([]);
-    await database.close();
   });
 });

@@ -11,7 +11,6 @@ import { describeOnEachDatabase, failingAt, temporaryDirectory } from '../suppor
 import {
   addAccount,
   addAccounts,
-  closeBooks,
   creditOf,
   fundAccount,
   holdOf,
@@ -36,7 +35,7 @@ const STEPS: readonly LedgerRequest[] = [
 
 describeOnEachDatabase('the writer', () => {
   test('the books are whole when a batch is answered, before anything else has a turn', async () => {
-    const open = await openBooks(directory);
+    await using open = await openBooks(directory);
     // Books without any receipt pass for books from before there were some.
     await fundAccount(open, 'bob', 1n);
     await addAccount(open, 'ada');
@@ -50,11 +49,10 @@ describeOnEachDatabase('the writer', () => {
       held: micro(0n),
       available: micro(0n),
     });
-    await closeBooks(open);
   });
 
   test('a first budget counts the charges of its own batch, on either side of it', async () => {
-    const open = await openBooks(directory);
+    await using open = await openBooks(directory);
     await fundAccount(open, 'ada', 1_000_000n);
     const write = createWriter(open.database);
     const hold = (id: string): LedgerRequest => ({
@@ -71,11 +69,10 @@ describeOnEachDatabase('the writer', () => {
     expect(await open.books.audit()).toEqual([]);
     const { spend } = (await readKeyBudgets(open.database, ['key_1'])).get('key_1') ?? {};
     expect(spend?.total).toBe(micro(21n));
-    await closeBooks(open);
   });
 
   test('a key without a budget keeps none, unread, when no limit is set', async () => {
-    const open = await openBooks(directory);
+    await using open = await openBooks(directory);
     await fundAccount(open, 'ada', 1_000n);
     let reads = 0;
     const write = createWriter({
@@ -98,11 +95,10 @@ describeOnEachDatabase('the writer', () => {
     expect(reads).toBe(before + 1);
     const { spend } = (await readKeyBudgets(open.database, ['key_1'])).get('key_1') ?? {};
     expect(spend?.total).toBe(micro(7n));
-    await closeBooks(open);
   });
 
   test('a batch in which a command is refused leaves whole chains, of the others alone', async () => {
-    const open = await openBooks(directory);
+    await using open = await openBooks(directory);
     await addAccount(open, 'ada');
     const write = createWriter(open.database);
     const tooMuch = { ...creditOf('c9', 'ada', -5_000n), kind: 'adjustment' } as const;
@@ -117,11 +113,10 @@ describeOnEachDatabase('the writer', () => {
       expect(await open.books.audit()).toEqual([]);
     }
     expect((await open.books.balance('ada')).posted).toBe(micro(33n));
-    await closeBooks(open);
   });
 
   test('a hold of a request that has ended is refused alone, in a batch of cached accounts', async () => {
-    const open = await openBooks(directory);
+    await using open = await openBooks(directory);
     for (const account of ['ada', 'bob']) await fundAccount(open, account, 100n);
     const write = createWriter(open.database);
     const hold = (id: string, account: string): LedgerRequest => ({
@@ -149,11 +144,10 @@ describeOnEachDatabase('the writer', () => {
     expect(await open.books.audit()).toEqual([]);
     expect(await open.books.balance('ada')).toMatchObject({ posted: micro(93n), held: ZERO });
     expect(await open.books.balance('bob')).toMatchObject({ held: micro(60n) });
-    await closeBooks(open);
   });
 
   test('a disk that fails in the middle of a batch undoes all of it, even if other commands were refused', async () => {
-    const open = await openBooks(directory);
+    await using open = await openBooks(directory);
     await fundAccount(open, 'ada', 10n);
     const write = createWriter(failingAt(open.database, 'open_holds'));
     const tooMuch = { ...creditOf('c9', 'ada', -5_000n), kind: 'adjustment' } as const;
@@ -164,11 +158,10 @@ describeOnEachDatabase('the writer', () => {
     const failed = { ok: false, error: { name: 'LedgerUnavailable' } };
     expect(await write(batch)).toMatchObject([failed, failed]);
     expect(await open.books.balance('ada')).toMatchObject({ posted: micro(10n), held: micro(0n) });
-    await closeBooks(open);
   });
 
   test('a commit of unknown outcome stays unknown, even if looking it up fails', async () => {
-    const open = await openBooks(directory);
+    await using open = await openBooks(directory);
     await fundAccount(open, 'ada', 10n);
     const failures: Error[] = [];
     const failing = [
@@ -194,11 +187,10 @@ describeOnEachDatabase('the writer', () => {
     expect(await write([hold])).toMatchObject([
       { ok: true, result: { ok: true, available: micro(6n) } },
     ]);
-    await closeBooks(open);
   });
 
   test('more accounts and more open holds than are remembered are looked up again', async () => {
-    const open = await openBooks(directory);
+    await using open = await openBooks(directory);
     const write = createWriter(open.database);
     const ids = Array.from({ length: 10_001 }, (_, n) => `a${n}`);
     await addAccounts(open, ids);
@@ -215,6 +207,5 @@ describeOnEachDatabase('the writer', () => {
       held: micro(0n),
       available: micro(85n),
     });
-    await closeBooks(open);
   }, 60_000);
 });

@@ -122,7 +122,7 @@ describeOnEachDatabase('publishing prices', async () => {
   test('where the event is lost after the file was written, the file is put back', async () => {
     const found = await fileOf('undone');
     const prepared = preparePrices(found, DRAFT, NOW);
-    const failing = await newDatabase(directory, 'failing');
+    await using failing = await newDatabase(directory, 'failing');
     const lost = {
       ...failing,
       transaction: async <T>(work: Parameters<typeof failing.transaction<T>>[0]): Promise<T> =>
@@ -136,7 +136,6 @@ describeOnEachDatabase('publishing prices', async () => {
     expect(readFileSync(found.path ?? '', 'utf8')).toBe(DEMO_CATALOG);
     expect(readdirSync(join(directory, 'undone'))).toEqual(['catalog.toml']);
     expect(await failing.db.select().from(auditEvents).all()).toEqual([]);
-    await failing.close();
   });
 
   test('a draft that makes the catalog invalid is refused with its reasons', async () => {

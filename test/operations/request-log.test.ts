@@ -128,7 +128,7 @@ describeOnEachDatabase('the request log', () => {
           // Whether each search ends at once.
           fc.boolean(),
           async (usage, refusals, filter, limit, hasty) => {
-            const database = await newDatabase(directory);
+            await using database = await newDatabase(directory);
             // Without an owner the order is the one in which requests ended.
             const records = usage
               .map(withFailure)
@@ -182,7 +182,6 @@ describeOnEachDatabase('the request log', () => {
                 expected.length > 15,
               ]);
             }
-            await database.close();
           },
         ),
         { numRuns: 40 },

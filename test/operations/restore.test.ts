@@ -7,7 +7,6 @@ import { sql } from 'drizzle-orm';
 import { compareWithCopy } from '../../src/operations/restore.ts';
 import { copyInto } from '../../src/store/sqlite-copy.ts';
 import { temporaryDirectory } from '../support/database.ts';
-import { closeBooks } from '../support/ledger.ts';
 import { archiveAll, BEGIN_MS, live, openPast, type PastEvent } from './archive/past.ts';
 
 const DAY_MS = 86_400_000;
@@ -20,7 +19,7 @@ const EVENTS: readonly PastEvent[] = Array.from({ length: 30 }, (_, at) => ({
 
 test('counts requests that were booked after the copy and archived since', async () => {
   const directory = temporaryDirectory();
-  const open = await openPast(directory);
+  await using open = await openPast(directory);
   const { database } = open;
   const first = await live(open, EVENTS, BEGIN_MS);
   const copy = join(directory, 'copy.db');
@@ -46,5 +45,4 @@ test('counts requests that were booked after the copy and archived since', async
   expect(Number(left?.rows)).toBeLessThan(later.ids.length);
   const after = compareWithCopy(database, copy);
   expect({ ...after, foreign: 0 }).toEqual({ ...before, foreign: 0 });
-  await closeBooks(open);
 });

@@ -132,7 +132,7 @@ describeOnEachDatabase('stored reasoning', async () => {
     });
 
     test('is nothing where a row was changed, or moved under another digest or account', async () => {
-      const database = await newDatabase(directory);
+      await using database = await newDatabase(directory);
       const store = await open({ database });
       await store.keep(turn('acct_a', 'call_0'), thought('A'));
       await store.keep(turn('acct_b', 'call_0'), thought('B'));
@@ -147,7 +147,6 @@ describeOnEachDatabase('stored reasoning', async () => {
         .set({ sealed: Uint8Array.of(0) })
         .where(eq(reasoning.id, 1));
       expect(await store.find(turn('acct_a', 'call_0'))).toBeUndefined();
-      await database.close();
     });
   });
 
@@ -164,7 +163,7 @@ describeOnEachDatabase('stored reasoning', async () => {
   }
 
   test('age: an entry is found until its time is over, and swept behind it', async () => {
-    const database = await newDatabase(directory);
+    await using database = await newDatabase(directory);
     let now = 10 * HOUR;
     const store = await open({ database, clock: () => now });
     await store.keep(turn('acct_a', 'call_0'), thought('T'));
@@ -176,11 +175,10 @@ describeOnEachDatabase('stored reasoning', async () => {
     expect((await keptThinking(database)).entries).toBe(1);
     await store.sweep();
     expect(await keptThinking(database)).toEqual({ entries: 0, bytes: 0 });
-    await database.close();
   });
 
   test('age: what a wrong clock has dated into the future does not stay for ever', async () => {
-    const database = await newDatabase(directory);
+    await using database = await newDatabase(directory);
     let now = 1_000 * HOUR;
     const store = await open({ database, clock: () => now });
     await store.keep(turn('acct_a', 'call_0'), thought('T'));
@@ -189,11 +187,10 @@ describeOnEachDatabase('stored reasoning', async () => {
     await store.sweep();
     expect(await store.find(turn('acct_a', 'call_1'))).toEqual(thought('T'));
     expect((await keptThinking(database)).entries).toBe(1);
-    await database.close();
   });
 
   test('a sweep removes a few rows only, and the next ones the rest', async () => {
-    const database = await newDatabase(directory);
+    await using database = await newDatabase(directory);
     let now = 10 * HOUR;
     const store = await open({ database, clock: () => now });
     for (let n = 0; n < 100; n += 1) {
@@ -205,7 +202,6 @@ describeOnEachDatabase('stored reasoning', async () => {
     expect((await keptThinking(database)).entries).toBeGreaterThan(50);
     for (let n = 0; n < 10; n += 1) await store.sweep();
     expect((await keptThinking(database)).entries).toBe(0);
-    await database.close();
   });
 
   type Entry = { readonly account: string; readonly id: string; readonly at: number; text: string };
@@ -241,7 +237,7 @@ describeOnEachDatabase('stored reasoning', async () => {
   );
 
   test('law: for any calls, the bounds hold, the oldest go first, and what is left is found', async () => {
-    const database = await newDatabase(directory);
+    await using database = await newDatabase(directory);
     await fc.assert(
       fc.asyncProperty(commands, async (all) => {
         await forgetThinking(database);
@@ -293,11 +289,10 @@ describeOnEachDatabase('stored reasoning', async () => {
       }),
       { numRuns: testDialect() === 'postgres' ? 10 : 60 },
     );
-    await database.close();
   });
 
   test('rows that another process has removed are no longer counted', async () => {
-    const database = await newDatabase(directory);
+    await using database = await newDatabase(directory);
     const store = await open({ database });
     const text = 'x'.repeat(400);
     for (let n = 0; n < 4; n += 1) await store.keep(turn('acct_a', `call_${n}`), thought(text));
@@ -305,11 +300,10 @@ describeOnEachDatabase('stored reasoning', async () => {
     store.recount();
     for (let n = 0; n < 4; n += 1) await store.keep(turn('acct_a', `call_${n}`), thought(text));
     expect((await keptThinking(database)).entries).toBe(4);
-    await database.close();
   });
 
   test('an account of many rows is forgotten at most 1,000 at a time', async () => {
-    const database = await newDatabase(directory);
+    await using database = await newDatabase(directory);
     for (const accountId of ['acct_a', 'acct_a', 'acct_b']) {
       const rows = Array.from({ length: 1_200 }, () => ({
         ...{ accountId, createdAt: 1_000, size: 256 },
@@ -320,11 +314,10 @@ describeOnEachDatabase('stored reasoning', async () => {
     // Two full steps and a last one, a read before each, and one that finds no more.
     expect(await countQueries(() => forgetThinking(database, 'acct_a'))).toBe(7);
     expect((await keptThinking(database)).entries).toBe(1_200);
-    await database.close();
   });
 
   test('far too many rows, which others have put there, go in portions', async () => {
-    const database = await newDatabase(directory);
+    await using database = await newDatabase(directory);
     const rows = Array.from({ length: 1_600 }, () => ({
       ...{ accountId: 'acct_b', createdAt: 1_000, size: 256 },
       ...{ digest: Buffer.from(randomBytes(32)), sealed: Buffer.from(randomBytes(1)) },
@@ -336,13 +329,12 @@ describeOnEachDatabase('stored reasoning', async () => {
     await store.keep(turn('acct_a', 'call_1'), thought('b'));
     const { bytes } = await keptThinking(database);
     expect(bytes).toBeLessThanOrEqual(BOUNDS.totalBytes);
-    await database.close();
   });
 
   sqliteTest('it makes a connection refuse')(
     'a database that refuses is reported once a call, and nothing throws',
     async () => {
-      const database = await newDatabase(directory);
+      await using database = await newDatabase(directory);
       const troubles: unknown[] = [];
       const store = await open({ database, onTrouble: (error) => troubles.push(error) });
       await store.keep(turn('acct_a', 'call_0'), thought('a secret thought'));
@@ -356,7 +348,6 @@ describeOnEachDatabase('stored reasoning', async () => {
       await store.sweep();
       expect(troubles).toHaveLength(4);
       expect(Bun.inspect(troubles)).not.toContain('a secret thought');
-      await database.close();
     },
   );
 
@@ -364,7 +355,7 @@ describeOnEachDatabase('stored reasoning', async () => {
     'neither the file nor the log beside it has a readable thought',
     async () => {
       const path = `${directory}/clear.db`;
-      const database = await newDatabase(directory, 'clear');
+      await using database = await newDatabase(directory, 'clear');
       await (await open({ database })).keep(
         turn('acct_a', 'call_readable_id'),
         thought('a readable thought'),
@@ -375,7 +366,6 @@ describeOnEachDatabase('stored reasoning', async () => {
           expect([file, word, content.includes(word)]).toEqual([file, word, false]);
         }
       }
-      await database.close();
     },
   );
 });

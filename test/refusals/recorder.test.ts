@@ -110,7 +110,7 @@ describeOnEachDatabase('recorded refusals', () => {
   });
 
   test('a failed write loses its counts, and later ones are written', async () => {
-    const database = await newDatabase(directory);
+    await using database = await newDatabase(directory);
     const errors: unknown[] = [];
     let isBroken = true;
     const recorder = createRefusalRecorder({
@@ -129,7 +129,6 @@ describeOnEachDatabase('recorded refusals', () => {
     expect(errors).toHaveLength(1);
     const rows = await createRefusalList(database).list({}, 10);
     expect(rows.map(({ code }) => code)).toEqual(['insufficient_balance']);
-    await database.close();
   });
 
   test('after a week a refusal is gone, and the oldest of an account with too many', async () => {

@@ -147,7 +147,7 @@ test('a clock that is behind at the first look removes none of the backups that 
   const directory = mkdtempSync(join(folder, 'backups-'));
   const old = ['tollgate-20261125T000000Z.db', 'tollgate-20261126T000000Z.db'];
   for (const name of old) writeFileSync(join(directory, name), 'a copy');
-  const empty = await openBooks(folder);
+  await using empty = await openBooks(folder);
   const warned: string[] = [];
   using backups = startBackups({
     ...{ directory, keep: 1, beganMs: (afterMs) => databaseBegan(empty.database, 0, afterMs) },
@@ -160,7 +160,6 @@ test('a clock that is behind at the first look removes none of the backups that 
   await waitUntil(() => backups.state().made === 2);
   expect(backups.names()).toEqual(expect.arrayContaining(old));
   expect(warned).toEqual([expect.stringContaining('older than this database')]);
-  await closeBooks(empty);
 });
 
 test('a database began with its first account, or when a server asked before', async () => {
@@ -168,11 +167,10 @@ test('a database began with its first account, or when a server asked before', a
   expect(await databaseBegan(empty.database, NOW - 7, 0)).toBe(NOW - 7);
   await addAccount(empty, 'acct_a');
   expect(await databaseBegan(empty.database, NOW + 7, NOW + 9)).toBe(NOW - 7);
-  const filled = await openBooks(folder);
+  await using filled = await openBooks(folder);
   await addAccount(filled, 'acct_a');
   expect(await databaseBegan(filled.database, NOW + 7, NOW + 9)).toBe(NOW);
   await closeBooks(empty);
-  await closeBooks(filled);
 });
 
 const disk = mountSmallDisk(80);

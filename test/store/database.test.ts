@@ -84,20 +84,19 @@ describe('opening', () => {
   });
 
   test('a read-only connection reads and does not write', async () => {
-    const database = await newDatabase(directory, 'readonly');
+    await using database = await newDatabase(directory, 'readonly');
     await database.db.insert(settings).values(setting('maintenance')).run();
     const url = `sqlite:${join(directory, 'readonly.db')}`;
     const reader = openDatabase({ url, sync: 'full', readonly: true });
     expect(await reader.db.select().from(settings).all()).toEqual([setting('maintenance')]);
     await expect(reader.db.delete(settings).run()).rejects.toThrow('readonly');
     await reader.close();
-    await database.close();
   });
 });
 
 describe('values', () => {
   test('amounts are exact bigints beyond 2^53, everything else is a number', async () => {
-    const database = await newDatabase(directory);
+    await using database = await newDatabase(directory);
     const account = {
       id: 'acct_1',
       email: 'a@b.c',
@@ -122,13 +121,12 @@ describe('values', () => {
     await database.db.insert(balances).values(balance).run();
     expect(await database.db.select().from(accounts).all()).toEqual([account]);
     expect(await database.db.select().from(balances).all()).toEqual([balance]);
-    await database.close();
   });
 });
 
 describe('transactions', () => {
   test('commit what returned, roll back what threw', async () => {
-    const database = await newDatabase(directory);
+    await using database = await newDatabase(directory);
     expect(
       await database.transaction(async (tx) => {
         await tx.insert(settings).values(setting('kept')).run();
@@ -141,18 +139,16 @@ describe('transactions', () => {
     });
     await expect(dropped).rejects.toThrow('no');
     expect(await database.db.select().from(settings).all()).toEqual([setting('kept')]);
-    await database.close();
   });
 
   test('do not nest, and the outer one goes on', async () => {
-    const database = await newDatabase(directory);
+    await using database = await newDatabase(directory);
     await database.transaction(async (tx) => {
       const nested = database.transaction(async () => 1);
       await expect(nested).rejects.toThrow('A transaction is already open.');
       await tx.insert(settings).values(setting('outer')).run();
     });
     expect(await database.db.select().from(settings).all()).toEqual([setting('outer')]);
-    await database.close();
   });
 });
 
@@ -176,7 +172,7 @@ test('a quick transaction waits for no disk, and all others do afterwards', asyn
 test('a snapshot sees one state and keeps no writer out', async () => {
   const name = crypto.randomUUID();
   const ours = await newDatabase(directory, name);
-  const theirs = await newDatabase(directory, name);
+  await using theirs = await newDatabase(directory, name);
   const names = async () => (await ours.db.select().from(settings).all()).length;
   await ours.snapshot(async () => {
     expect(await names()).toBe(0);
@@ -185,28 +181,26 @@ test('a snapshot sees one state and keeps no writer out', async () => {
   });
   expect(await names()).toBe(1);
   await ours.close();
-  await theirs.close();
 });
 
 describe('changes made elsewhere', () => {
   test('are seen, our own are not', async () => {
     const name = crypto.randomUUID();
     const ours = await newDatabase(directory, name);
-    const theirs = await newDatabase(directory, name);
+    await using theirs = await newDatabase(directory, name);
     const before = ours.foreignCommits?.();
     await ours.db.insert(settings).values(setting('ours')).run();
     expect(ours.foreignCommits?.()).toBe(before);
     await theirs.db.insert(settings).values(setting('theirs')).run();
     expect(ours.foreignCommits?.()).not.toBe(before);
     await ours.close();
-    await theirs.close();
   });
 });
 
 test('a refused statement is not a failure of the store, a locked file is', async () => {
   const name = crypto.randomUUID();
   const ours = await newDatabase(directory, name);
-  const theirs = await newDatabase(directory, name);
+  await using theirs = await newDatabase(directory, name);
   const failure = async (work: () => unknown) => {
     try {
       await work();
@@ -225,7 +219,6 @@ test('a refused statement is not a failure of the store, a locked file is', asyn
   expect(await failure(() => ours.transaction(async () => 1))).toBe(true);
   theirs.connection.run('COMMIT');
   await ours.close();
-  await theirs.close();
 });
 
 test("a query rejects with the driver's own error, which shows no value", async () => {

@@ -39,7 +39,7 @@ test('a sweep of nothing runs beside a lock, and one of something removes just t
 });
 
 test('a sweep of many rows removes at most 1,000 in one statement', async () => {
-  const database = await newDatabase(directory);
+  await using database = await newDatabase(directory);
   for (const from of [0, 1_000, 2_000]) {
     const names = Array.from({ length: 1_000 }, (_, at) => `${from + at}`);
     const rows = names.map((name) => ({ name, value: '', updatedAt: from < 2_000 ? 1 : 10 }));
@@ -51,11 +51,10 @@ test('a sweep of many rows removes at most 1,000 in one statement', async () => 
   // A read before each of two steps, and one that finds no more.
   expect(statements).toBe(5);
   expect(await database.db.select().from(settings)).toHaveLength(1_000);
-  await database.close();
 });
 
 test('a step finds its rows by their keys, and does not read all rows of an account', async () => {
-  const database = await newDatabase(directory);
+  await using database = await newDatabase(directory);
   const row = { accountId: 'acct_a', digest: Buffer.from('d'), sealed: Buffer.from('s') };
   await database.db.insert(reasoning).values({ ...row, createdAt: 1, size: 1 });
   const queries = spyOn(database.connection, 'query');
@@ -67,5 +66,4 @@ test('a step finds its rows by their keys, and does not read all rows of an acco
     .all('acct_a', 1_000, 'acct_a');
   expect(plan[0]?.detail).toStartWith('SEARCH reasoning USING INTEGER PRIMARY KEY');
   expect(await database.db.select().from(reasoning)).toEqual([]);
-  await database.close();
 });

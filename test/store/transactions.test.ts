@@ -184,7 +184,7 @@ test.each(['transaction', 'quickly'] as const)(
 );
 
 test('a statement after a full disk, which ended the transaction, is not written alone', async () => {
-  const full = await newDatabase(directory);
+  await using full = await newDatabase(directory);
   const { connection } = full;
   const put = (name: string, value: string) =>
     full.db.insert(settings).values({ name, value, updatedAt: 0 });
@@ -196,11 +196,10 @@ test('a statement after a full disk, which ended the transaction, is not written
   await expect(failing).rejects.toThrow();
   expect(await full.db.select().from(settings)).toEqual([]);
   await put('after', '');
-  await full.close();
 });
 
 test('one that cannot begin blocks no caller', async () => {
-  const other = await newDatabase(
+  await using other = await newDatabase(
     directory,
     database.connection.filename.replace(/^.*\/|\.db$/g, ''),
   );
@@ -213,7 +212,6 @@ test('one that cannot begin blocks no caller', async () => {
   other.connection.run('COMMIT');
   await database.transaction(() => add('later'));
   expect(await names()).toEqual(['later']);
-  await other.close();
 });
 
 test('closing waits for the transaction that is open', async () => {
@@ -224,9 +222,8 @@ test('closing waits for the transaction that is open', async () => {
     await tx.insert(settings).values({ name: 'kept', value: '', updatedAt: 0 });
   });
   await Promise.all([closing.close(), written]);
-  const again = await newDatabase(directory, name);
+  await using again = await newDatabase(directory, name);
   expect((await again.db.select().from(settings)).map((row) => row.name)).toEqual(['kept']);
-  await again.close();
 });
 
 test('law: for any statements in any order, each transaction is whole and alone', async () => {

@@ -57,7 +57,12 @@ export function temporaryDirectory(): string {
 export async function newDatabase(
   directory: string,
   name: string = crypto.randomUUID(),
-): Promise<SqliteDatabase> {
+): Promise<SqliteDatabase & AsyncDisposable> {
+  const database = await openNew(directory, name);
+  return Object.assign(database, { [Symbol.asyncDispose]: () => database.close() });
+}
+
+async function openNew(directory: string, name: string): Promise<SqliteDatabase> {
   if (dialect === 'postgres') return newPostgresDatabase();
   const path = join(directory, `${name}.db`);
   if (!existsSync(path)) {

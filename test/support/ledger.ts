@@ -35,15 +35,22 @@ export type OpenBooks<Kind extends Database = SqliteDatabase> = {
   readonly books: Books;
 };
 
-export async function openBooks(directory: string): Promise<OpenBooks> {
+export async function openBooks(directory: string): Promise<OpenBooks & AsyncDisposable> {
   return booksOver(await newDatabase(directory));
 }
 
-export function booksOver<Kind extends Database>(database: Kind): OpenBooks<Kind> {
-  return { database, ledger: onDisk(createLedger({ database })), books: createBooks(database) };
+export function booksOver<Kind extends Database>(
+  database: Kind,
+): OpenBooks<Kind> & AsyncDisposable {
+  const open = {
+    database,
+    ledger: onDisk(createLedger({ database })),
+    books: createBooks(database),
+  };
+  return { ...open, [Symbol.asyncDispose]: () => closeBooks(open) };
 }
 
-export async function closeBooks({ database, ledger }: OpenBooks<Database>): Promise<void> {
+export async function closeBooks({ ledger, database }: OpenBooks<Database>): Promise<void> {
   await ledger.close();
   await database.close();
 }

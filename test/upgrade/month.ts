@@ -12,7 +12,6 @@ import {
   openPast,
   type PastEvent,
 } from '../operations/archive/past.ts';
-import { closeBooks } from '../support/ledger.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -34,7 +33,7 @@ export function monthOf(folder: string): MonthFiles {
 
 /** Archives a drawn past with this source, in `directory`, and copies its second month. */
 export async function recordMonth(folder: string, directory: string): Promise<void> {
-  const open = await openPast(directory);
+  await using open = await openPast(directory);
   await live(open, EVENTS, BEGIN_MS);
   await archiveAll(open, directory, BEGIN_MS + 200 * DAY_MS);
   const archive = (await listArchives(open.database.db))[1];
@@ -43,5 +42,4 @@ export async function recordMonth(folder: string, directory: string): Promise<vo
   const [from, to] = [monthFiles(directory, archive), monthOf(folder)];
   cpSync(from.receipts, to.receipts);
   cpSync(from.books, to.books);
-  await closeBooks(open);
 }

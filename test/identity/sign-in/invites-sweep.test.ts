@@ -16,7 +16,7 @@ describeOnEachDatabase('a sweep', () => {
   const randomBytes = (length: number) => crypto.getRandomValues(new Uint8Array(length));
 
   test('removes invitations 90 days after their end', async () => {
-    const database = await newDatabase(directory);
+    await using database = await newDatabase(directory);
     let nowMs = Date.UTC(2026, 0, 1);
     const invites = createInvites({ database, clock: () => nowMs, randomBytes });
     const short = await invites.create({ email: 'a@example.org' }, actor);
@@ -33,11 +33,10 @@ describeOnEachDatabase('a sweep', () => {
     nowMs += 6 * DAY_MS;
     await invites.sweep();
     expect(await ids()).toEqual([long.invite.id]);
-    await database.close();
   });
 
   test('removes blocks at their end', async () => {
-    const database = await newDatabase(directory);
+    await using database = await newDatabase(directory);
     let nowMs = Date.UTC(2026, 0, 1);
     const blocks = createBlocks({ database, clock: () => nowMs, randomBytes });
     await blocks.add('network', '192.0.2.0/24', { reason: 'scans', forMs: DAY_MS }, actor);
@@ -49,6 +48,5 @@ describeOnEachDatabase('a sweep', () => {
     nowMs += DAY_MS;
     await blocks.sweep();
     expect(await values()).toEqual(['198.51.100.0/24']);
-    await database.close();
   });
 });

@@ -32,7 +32,7 @@ async function addEndUsers(database: Database, count: number): Promise<void> {
 
 describeOnEachDatabase('end users in a series', () => {
   test('end users for whom a day has no room are summed together', async () => {
-    const database = await newDatabase(directory);
+    await using database = await newDatabase(directory);
     const rollUp = createRollUp(database, 3 * 67);
     const add = async (names: readonly string[], facts: Partial<UsageRecord> = {}) => {
       await addRecords(
@@ -71,11 +71,10 @@ describeOnEachDatabase('end users in a series', () => {
     );
     await rollUp.step(100);
     expect(await counted(accountId)).toEqual(before);
-    await database.close();
   });
 
   test('a process that rolls up after another one finds what a day has', async () => {
-    const database = await newDatabase(directory);
+    await using database = await newDatabase(directory);
     const rollUps = [createRollUp(database, 3 * 67), createRollUp(database, 3 * 67)];
     for (const [turn, endUser] of ['ann', 'ben', 'cid', 'dan', 'eve'].entries()) {
       await addRecords(database, [usageRecord({ endUser })]);
@@ -85,11 +84,10 @@ describeOnEachDatabase('end users in a series', () => {
     const { cells } = await read({ accountId, edges: [DAY, DAY + DAY_MS], groupBy: 'end_user' });
     const groups = cells.map(({ group, figures }) => `${group}: ${figures.requests}`).sort();
     expect(groups).toEqual([`${OTHER_END_USERS}: 2`, 'ann: 1', 'ben: 1', 'cid: 1']);
-    await database.close();
   });
 
   test('long names fill an answer earlier', async () => {
-    const database = await newDatabase(directory);
+    await using database = await newDatabase(directory);
     await addEndUsers(database, 5_000);
     await tamper(
       database,
@@ -99,11 +97,10 @@ describeOnEachDatabase('end users in a series', () => {
     const edges = [DAY, DAY + DAY_MS, DAY + 2 * DAY_MS];
     const { cells, firstBucket } = await read({ accountId, edges, groupBy: 'end_user' });
     expect([cells.length, firstBucket]).toEqual([0, 1]);
-    await database.close();
   });
 
   test('an answer that is too large ends with a whole bucket', async () => {
-    const database = await newDatabase(directory);
+    await using database = await newDatabase(directory);
     await addEndUsers(database, 41_000);
     const read = createSeriesReader(database);
     const edges = [DAY, DAY + DAY_MS, DAY + 2 * DAY_MS];
@@ -111,6 +108,5 @@ describeOnEachDatabase('end users in a series', () => {
     expect([cells.length, firstBucket]).toEqual([0, 1]);
     const one = await read({ accountId, edges, groupBy: 'total', only: { endUser: 'user-7' } });
     expect(one.cells).toMatchObject([{ bucket: 0, figures: { requests: 1 } }]);
-    await database.close();
   });
 });

@@ -48,7 +48,7 @@ const about = (value: number) => expect.closeTo(value, -Math.ceil(Math.log10(val
 
 describeOnEachDatabase('speeds', () => {
   test('of an account are from its own start, of an upstream from the attempt', async () => {
-    const database = await newDatabase(directory);
+    await using database = await newDatabase(directory);
     await addRecords(database, [
       timed(90, 590),
       timed(90, 590, { failure: 'cut' }),
@@ -71,7 +71,6 @@ describeOnEachDatabase('speeds', () => {
     const east = plain(await read({ subject: 'upstream:east', edges: EDGES, model: 'swift-1' }));
     expect(east).toMatchObject([{ attempts: 3, failed: 1, failures: { 12: 1 } }]);
     expect(await read({ subject: 'upstream:south', edges: EDGES })).toEqual([]);
-    await database.close();
   });
 
   test('steps of any size store the same', async () => {

@@ -97,7 +97,7 @@ describeOnEachDatabase('archived requests whose rows are not removed yet', () =>
   }
 
   test('are in no export and have no receipt here, also the last row, which stays', async () => {
-    const open = await openPast(directory);
+    await using open = await openPast(directory);
     const { database } = open;
     const { ids } = await live(open, events, BEGIN_MS);
     const folder = mkdtempSync(join(directory, 'archive-'));
@@ -116,7 +116,6 @@ describeOnEachDatabase('archived requests whose rows are not removed yet', () =>
     const last = ids.at(-1) ?? '';
     await expect(showReceipt(database, last)).rejects.toMatchObject(archived);
     await expect(showReceipt(database, last, ACCOUNT)).rejects.toMatchObject(archived);
-    await closeBooks(open);
   });
 });
 
@@ -126,7 +125,7 @@ describeOnEachDatabase('sums over the requests of a period', () => {
   const credit: PastEvent = { account: 0, what: 'credit', afterHours: 0 };
 
   test('are refused where some of its requests are archived, which it names by when they started', async () => {
-    const open = await openPast(directory);
+    await using open = await openPast(directory);
     const { database } = open;
     // It ends in June.
     const startMs = Date.UTC(2026, 5, 1) - 1_000;
@@ -146,6 +145,5 @@ describeOnEachDatabase('sums over the requests of a period', () => {
     expect(await refusal(startMs, startMs + 1, 'acct_bob')).toBeUndefined();
     expect(await refusal(0, startMs)).toBeUndefined();
     expect(await refusal(startMs + 1, julyMs + 1)).toBeUndefined();
-    await closeBooks(open);
   });
 });

@@ -8,7 +8,7 @@ import type { Micro } from '../../../src/core/money.ts';
 import { archivesOfRequest } from '../../../src/ledger/archive/anchors.ts';
 import { recordArchive } from '../../../src/ledger/archive/record.ts';
 import { describeOnEachDatabase, temporaryDirectory } from '../../support/database.ts';
-import { addAccounts, closeBooks, type OpenBooks, openBooks } from '../../support/ledger.ts';
+import { addAccounts, type OpenBooks, openBooks } from '../../support/ledger.ts';
 import { addUp } from './past.ts';
 
 setDefaultTimeout(60_000);
@@ -83,7 +83,7 @@ describeOnEachDatabase('the archives of a request', () => {
   const directory = temporaryDirectory();
 
   test('are found among all accounts, with few filters in memory at once', async () => {
-    const open = await openBooks(directory);
+    await using open = await openBooks(directory);
     const { db } = open.database;
     await addAccounts(open, ACCOUNTS);
     const [ofLarge, ofLast] = [newId(), newId()];
@@ -97,6 +97,5 @@ describeOnEachDatabase('the archives of a request', () => {
     expect(await accountsOf(ofLarge, 'acct_1199')).toEqual([]);
     const most = await mostBytes(() => archivesOfRequest(db, newId()));
     expect(most).toBeWithin(LARGE_REQUESTS * 2, 2_500_000);
-    await closeBooks(open);
   });
 });

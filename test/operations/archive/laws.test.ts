@@ -13,7 +13,6 @@ import { archivesToRestore, restoreMonth } from '../../../src/operations/archive
 import { exportReceipts } from '../../../src/operations/receipts.ts';
 import type { Database } from '../../../src/store/contract.ts';
 import { describeOnEachDatabase, temporaryDirectory, testDialect } from '../../support/database.ts';
-import { closeBooks } from '../../support/ledger.ts';
 import {
   ACCOUNTS,
   addUp,
@@ -62,7 +61,7 @@ describeOnEachDatabase('archives', () => {
         fc.nat(200),
         async (past, later, cutDays, backDays) => {
           const archives = mkdtempSync(join(directory, 'archive-'));
-          const open = await openPast(directory);
+          await using open = await openPast(directory);
           const { database } = open;
           await live(open, [{ account: 0, what: 'credit', afterHours: 0 }], BEGIN_MS);
           const { nowMs } = await live(open, past, BEGIN_MS);
@@ -114,7 +113,6 @@ describeOnEachDatabase('archives', () => {
             const own = receipts.get(id) ?? [];
             expect((await receiptsOf(database, id)).slice(0, own.length)).toEqual(own);
           }
-          await closeBooks(open);
         },
       ),
       { numRuns: testDialect() === 'sqlite' ? 25 : 8 },

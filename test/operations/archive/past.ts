@@ -67,7 +67,7 @@ export async function live(
 }
 
 /** Accounts without a past. */
-export async function openPast(directory: string): Promise<OpenBooks> {
+export async function openPast(directory: string): Promise<OpenBooks & AsyncDisposable> {
   const open = await openBooks(directory);
   for (const id of ACCOUNTS) await addAccount(open, id);
   return open;

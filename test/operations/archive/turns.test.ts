@@ -14,7 +14,7 @@ import {
   tamper,
   temporaryDirectory,
 } from '../../support/database.ts';
-import { addAccount, closeBooks, creditOf } from '../../support/ledger.ts';
+import { addAccount, creditOf } from '../../support/ledger.ts';
 import { addUp, archiveAll, BEGIN_MS, live, openPast, type PastEvent } from './past.ts';
 
 setDefaultTimeout(60_000);
@@ -26,7 +26,7 @@ describeOnEachDatabase('the turn of each account', () => {
   const newFolder = () => mkdtempSync(join(directory, 'archive-'));
 
   test('accounts that fail do not keep the others from their turn', async () => {
-    const open = await openPast(directory);
+    await using open = await openPast(directory);
     const failing = Array.from({ length: 7 }, (_, at) => `acct_bad${at}`);
     for (const id of failing) {
       await addAccount(open, id);
@@ -58,11 +58,10 @@ describeOnEachDatabase('the turn of each account', () => {
     const [archive, ...others] = await listArchives(open.database.db);
     expect(others).toEqual([]);
     expect(archive?.accountId).toBe('acct_zoe');
-    await closeBooks(open);
   });
 
   test('the archives are read in pages, and of an empty folder a few problems are named', async () => {
-    const open = await openPast(directory);
+    await using open = await openPast(directory);
     const months = Array.from({ length: 100 }, (_, at): PastEvent => {
       return { account: at % 3, what: at < 3 ? 'credit' : 'settle', afterHours: 24 };
     });
@@ -76,11 +75,10 @@ describeOnEachDatabase('the turn of each account', () => {
     expect(pages.flat()).toEqual((await listArchives(db)).toSorted(byNumber));
     const { problems } = await archiveAll(open, newFolder(), CUT_MS);
     expect(problems.map(({ reason }) => reason)).toEqual(Array(5).fill('files'));
-    await closeBooks(open);
   });
 
   test('a receipt of a clock that was years ahead is archived with its neighbours', async () => {
-    const open = await openPast(directory);
+    await using open = await openPast(directory);
     const day = (at: number): PastEvent => ({
       account: 0,
       what: at === 0 ? 'credit' : 'settle',
@@ -101,7 +99,6 @@ describeOnEachDatabase('the turn of each account', () => {
     for (const archive of archives) {
       expect((await verifyMonth(monthFiles(folder, archive))).problems).toEqual([]);
     }
-    await closeBooks(open);
   });
 
   test('a receipt that is written while the run works through other accounts keeps its month', async () => {
@@ -109,7 +106,7 @@ describeOnEachDatabase('the turn of each account', () => {
       (['credit', 'settle'] as const).map((what): PastEvent => ({ account, what, afterHours: 1 })),
     );
     for (const elapsedMs of [0, 2 * 86_400_000]) {
-      const open = await openPast(directory);
+      await using open = await openPast(directory);
       const { database } = open;
       await live(open, past, BEGIN_MS);
       await addUp(database);
@@ -134,7 +131,6 @@ describeOnEachDatabase('the turn of each account', () => {
         ['acct_bob', 2],
       ]);
       expect(await audit(database)).toEqual([]);
-      await closeBooks(open);
     }
   });
 });

@@ -96,7 +96,7 @@ describeOnEachDatabase('an archive of another version', () => {
 
   test('is left to that version, where it has added a column', async () => {
     const folder = mkdtempSync(join(directory, 'archive-'));
-    const open = await openPast(directory);
+    await using open = await openPast(directory);
     await live(open, EVENTS, BEGIN_MS);
     await open.database.rows(sql`alter table requests add column later text`);
     const { months, problems } = await archiveAll(open, folder, CUT_MS);
@@ -104,6 +104,5 @@ describeOnEachDatabase('an archive of another version', () => {
     expect(problems[0]?.text).toContain('a later version has added columns to requests');
     // Tests on PostgreSQL empty the tables of one database, and keep their columns.
     await open.database.rows(sql`alter table requests drop column later`);
-    await closeBooks(open);
   });
 });
