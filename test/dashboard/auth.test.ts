@@ -79,31 +79,6 @@ describeOnEachDatabase('sign-in over HTTP', () => {
     });
   });
 
-  describe('a sign-up', () => {
-    test('is answered in the same words for an address that is taken', async () => {
-      const { email } = await signUp(gateway, mailbox);
-      const password = newPassword();
-      const [taken, free] = [
-        await visitor().send('POST', '/auth/signup', { email, password }),
-        await visitor().send('POST', '/auth/signup', { email: newEmail(), password }),
-      ];
-      expect([taken.status, taken.json]).toEqual([200, { object: 'mailed', mail: 'smtp' }]);
-      expect([free.status, free.json]).toEqual([taken.status, taken.json]);
-    });
-
-    test('is confirmed at the configured base URL, not at the Host header', async () => {
-      const email = newEmail();
-      const asked = await visitor().send(
-        'POST',
-        '/auth/signup',
-        { email, password: newPassword() },
-        { host: 'evil.example', origin: 'http://evil.example', 'x-forwarded-host': 'evil.example' },
-      );
-      expect(asked.status).toBe(200);
-      expect(await mailbox.linkTo(email)).toStartWith(`${BASE_URL}/dashboard/verify?token=`);
-    });
-  });
-
   describe('a sign-in', () => {
     test('sets one cookie, and none where it is refused', async () => {
       const { email, password } = await signUp(gateway, mailbox);
@@ -126,19 +101,6 @@ describeOnEachDatabase('sign-in over HTTP', () => {
       ]);
       const words = ({ text }: { text: string }) => text.replace(/req_\w+/, '');
       expect([unknown.status, words(unknown)]).toEqual([wrong.status, words(wrong)]);
-    });
-
-    test('gets a retry time after ten failures', async () => {
-      const email = newEmail();
-      const attempt = () =>
-        visitor().send('POST', '/auth/login', { email, password: 'not the right password' });
-      const answers = [];
-      for (let count = 0; count < 11; count += 1) answers.push(await attempt());
-      expect(answers.map(({ status }) => status)).toEqual([...Array(10).fill(401), 429]);
-      const last = answers.at(-1);
-      expect(last && codeIn(last)).toBe('too_many_attempts');
-      // Fifteen seconds after the tenth failure, less what has passed since.
-      expect(Number(last?.headers.get('retry-after'))).toBeWithin(1, 16);
     });
 
     test.each([
