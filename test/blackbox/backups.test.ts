@@ -43,7 +43,7 @@ async function metricsOf({ url }: Gateway) {
   return parseMetrics(await (await fetch(`${url}/metrics`)).text());
 }
 
-test('the first backup is made at once, while requests are served, and is a whole database', async () => {
+test.concurrent('the first backup is made at once, while requests are served, and is a whole database', async () => {
   await using gateway = await startGateway({ catalog, environment: { BACKUP_DIR: 'backups' } });
   const folder = join(gateway.directory, 'backups');
   const ann = await gateway.createAccount({ plan: 'roomy' });
@@ -80,7 +80,7 @@ test('the first backup is made at once, while requests are served, and is a whol
   expect((await generate({ ...ann, url: third.url }, 'chat', 'ok')).status).toBe(200);
 });
 
-test('the backups of a lost database stay beside those of the empty one that took its place', async () => {
+test.concurrent('the backups of a lost database stay beside those of the empty one that took its place', async () => {
   const environment = { BACKUP_DIR: 'backups', BACKUP_EVERY_HOURS: '0.001', BACKUP_KEEP: '1' };
   await using gateway = await startGateway({ catalog, environment });
   const { directory } = gateway;
@@ -117,7 +117,7 @@ test('the backups of a lost database stay beside those of the empty one that too
   expect([existsSync(good), backupsIn(folder).length]).toEqual([true, 3]);
 });
 
-test('backups follow the interval, and the oldest ones are removed', async () => {
+test.concurrent('backups follow the interval, and the oldest ones are removed', async () => {
   // 0.001 hours are 3.6 s.
   const environment = { BACKUP_DIR: 'backups', BACKUP_EVERY_HOURS: '0.001', BACKUP_KEEP: '2' };
   await using gateway = await startGateway({ catalog, environment });
@@ -131,7 +131,7 @@ test('backups follow the interval, and the oldest ones are removed', async () =>
   expect(backupsIn(folder).length).toBeLessThanOrEqual(2);
 });
 
-test('a crash in the middle leaves no file that looks whole, and the next start cleans up', async () => {
+test.concurrent('a crash in the middle leaves no file that looks whole, and the next start cleans up', async () => {
   await using gateway = await startGateway({ catalog, environment: { BACKUP_DIR: 'backups' } });
   const folder = join(gateway.directory, 'backups');
   const seen = new Set<string>();
@@ -161,7 +161,7 @@ test('a crash in the middle leaves no file that looks whole, and the next start 
   expect(await again.stop()).toBe(0);
 });
 
-test('a folder whose path is a file is an alert and a warning in the console, and requests are served', async () => {
+test.concurrent('a folder whose path is a file is an alert and a warning in the console, and requests are served', async () => {
   await using gateway = await startGateway({
     catalog,
     environment: { BACKUP_DIR: 'catalog.toml' },
@@ -177,7 +177,7 @@ test('a folder whose path is a file is an alert and a warning in the console, an
   expect((await generate(ann, 'chat', 'ok')).status).toBe(200);
 });
 
-test('a second server makes no backup in the folder of the first, and removes nothing there', async () => {
+test.concurrent('a second server makes no backup in the folder of the first, and removes nothing there', async () => {
   await using first = await startGateway({ catalog, environment: { BACKUP_DIR: 'backups' } });
   const folder = join(first.directory, 'backups');
   await waitUntil(() => first.output().includes('backup: wrote'), 20_000);

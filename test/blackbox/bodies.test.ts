@@ -180,7 +180,7 @@ describe('the pace of a body', () => {
   ];
   const body = Buffer.from(padded(160_000));
 
-  test.each(WAYS)('of 16 KB a second is served (%s)', async (_name, line, framed) => {
+  test.concurrent.each(WAYS)('of 16 KB a second is served (%s)', async (_name, line, framed) => {
     const account = await newAccount('one-slot');
     using connection = await stall(account, PATHS.chat, [line]);
     for (let sent = 0; sent < body.length; sent += SLOW_BYTES) {
@@ -192,7 +192,7 @@ describe('the pace of a body', () => {
     expect((await connection.answer())?.status).toBe(200);
   });
 
-  test.each([
+  test.concurrent.each([
     ['nothing', 0, 0],
     ['one kilobyte', 1_000, 0],
     ['a burst and then nothing', 150_000, 0],

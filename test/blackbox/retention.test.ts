@@ -131,7 +131,7 @@ describeOnEachDatabase('retention', () => {
   });
   afterAll(() => mailbox[Symbol.asyncDispose]());
 
-  test('survives kills at any moment under load, and restores every row', async () => {
+  test.concurrent('survives kills at any moment under load, and restores every row', async () => {
     await using gateway = await gatewayWithPast(3_000);
     const before = await rowsOf(gateway);
     for (let kill = 0; kill < KILLS; kill += 1) {
@@ -173,7 +173,7 @@ describeOnEachDatabase('retention', () => {
     expect(await differencesOf(gateway)).toEqual([]);
   });
 
-  test('keeps files to their owner, and says where a request went', async () => {
+  test.concurrent('keeps files to their owner, and says where a request went', async () => {
     await using gateway = await gatewayWithPast(1_200);
     const isSqlite = gateway.environment['DATABASE_URL'] === undefined;
     const hex = isSqlite ? sql`hex(id)` : sql`encode(id, 'hex')`;
@@ -259,7 +259,7 @@ describeOnEachDatabase('retention', () => {
     expect(overview.json).toMatchObject({ first_steps: { has_request: true } });
   });
 
-  test('removes nothing while a file is missing or damaged, and goes on when it is back', async () => {
+  test.concurrent('removes nothing while a file is missing or damaged, and goes on when it is back', async () => {
     await using gateway = await gatewayWithPast(1_200);
     const serving = await archiving(gateway);
     const archives = await waitUntilRemoved(serving);

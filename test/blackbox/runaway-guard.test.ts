@@ -65,7 +65,7 @@ async function otherKey(gateway: Gateway, { id }: TestAccount): Promise<string> 
   return String((await gateway.run('key', 'create', id))['key']);
 }
 
-test('a key that bursts is paused, explained, resumed in one step and not paused again', async () => {
+test.concurrent('a key that bursts is paused, explained, resumed in one step and not paused again', async () => {
   const environment = {
     ...{ ...openSignUp(mailbox), ...LIMITS },
     CLOCK_BEHIND_MS: String(2 * DAY_MS),
@@ -125,7 +125,7 @@ test('a key that bursts is paused, explained, resumed in one step and not paused
   expect(pausesMailedTo(account.email)).toHaveLength(1);
 });
 
-test('an owner may exempt a key, and an operator may switch the guard off', async () => {
+test.concurrent('an owner may exempt a key, and an operator may switch the guard off', async () => {
   const environment = { ...openSignUp(mailbox), ...LIMITS };
   await using gateway = await startGateway({ catalog, environment, preload });
   const account = await gateway.createAccount({ plan: 'pro' });
