@@ -4,15 +4,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
-import {
-  EVERY_FORMAT,
-  FORMATS,
-  generate,
-  get,
-  PATHS,
-  post,
-  requestBody,
-} from '../support/client.ts';
+import { EVERY_FORMAT, generate, get, PATHS, post, requestBody } from '../support/client.ts';
 import { explain } from '../support/explain.ts';
 import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
@@ -96,14 +88,17 @@ describe('every character is counted', () => {
 });
 
 describe('what an account may have counted in a minute', () => {
-  test('is eight characters for each token of its plan; then both formats and counts get 429', async () => {
+  test('is eight characters for each token of its plan; then all formats and counts get 429', async () => {
     const account = await gateway.createAccount({ plan: 'slow' });
     const other = await gateway.createAccount({ plan: 'slow' });
     const text = 'a long history '.repeat(10_000);
     const tokens = await counted(account, text);
     const asked = upstream.requests.length;
-    for (const path of [COUNT, PATHS.chat, PATHS.messages]) {
-      const format = path === PATHS.chat ? 'chat' : 'messages';
+    const asks = [
+      ...EVERY_FORMAT.map((format) => [PATHS[format], format] as const),
+      ...[[COUNT, 'messages'] as const, ['/v1/responses/input_tokens', 'responses'] as const],
+    ];
+    for (const [path, format] of asks) {
       const response = await post(account, path, requestBody(format, 'ok', prompt('new text')));
       expect([path, response.status]).toEqual([path, 429]);
       expect(Number(response.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
@@ -112,9 +107,9 @@ describe('what an account may have counted in a minute', () => {
       });
     }
     expect(upstream.requests).toHaveLength(asked);
-    // The bodies of the two were read, so they have used up two requests of the minute.
+    // The bodies of the three were read, so they have used up three requests of the minute.
     const { json } = await get(account, '/v1/account');
-    expect(json['usage']).toMatchObject({ requests_this_minute: { used: 2 } });
+    expect(json['usage']).toMatchObject({ requests_this_minute: { used: 3 } });
     // What was counted before is not counted again.
     expect(await counted(account, text)).toBe(tokens);
     expect(await counted(other, 'new text')).toBeGreaterThan(0);
@@ -160,10 +155,10 @@ describe('tool calls whose thinking is missing', () => {
 });
 
 describe('an account without a balance', () => {
-  test('is refused before its prompt is counted, in both formats', async () => {
+  test('is refused before its prompt is counted, in every format', async () => {
     const account = await gateway.createAccount({ plan: 'slow', credit: '0.5' });
     // Counted, each of these would use up what the account may have counted in many minutes.
-    for (const format of FORMATS) {
+    for (const format of EVERY_FORMAT) {
       const answer = await generate(
         account,
         format,

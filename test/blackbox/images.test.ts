@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { catalogFor, IMAGE_ADDRESSES } from '../support/catalog.ts';
-import { FORMATS, type Format, generate, type JsonAnswer } from '../support/client.ts';
+import { EVERY_FORMAT, type EveryFormat, generate, type JsonAnswer } from '../support/client.ts';
 import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
@@ -35,24 +35,34 @@ afterAll(async () => {
 const PLAN = { plan: 'business' };
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk';
 
-/** The second part of the last turn is the image. */
-function ask(from: TestAccount, format: Format, url: string): Promise<JsonAnswer> {
+function imageOf(format: EveryFormat, url: string): object {
+  if (format === 'chat') return { type: 'image_url', image_url: { url } };
+  if (format === 'responses') return { type: 'input_image', image_url: url };
   const data = /^data:([^;,]*)(?:;base64)?,(.*)$/.exec(url);
-  const source =
-    data === null
-      ? { type: 'url', url }
-      : { type: 'base64', media_type: data[1], data: data[2]?.replace(/[^A-Za-z0-9+/=]/g, 'A') };
-  const image =
-    format === 'chat' ? { type: 'image_url', image_url: { url } } : { type: 'image', source };
-  const messages = [{ role: 'user', content: [{ type: 'text', text: 'What is it?' }, image] }];
+  if (data === null) return { type: 'image', source: { type: 'url', url } };
+  const base64 = data[2]?.replace(/[^A-Za-z0-9+/=]/g, 'A');
+  return { type: 'image', source: { type: 'base64', media_type: data[1], data: base64 } };
+}
+
+/** The second part of the last turn is the image. */
+function ask(from: TestAccount, format: EveryFormat, url: string): Promise<JsonAnswer> {
+  const text = { type: format === 'responses' ? 'input_text' : 'text', text: 'What is it?' };
+  const messages = [{ role: 'user', content: [text, imageOf(format, url)] }];
   return generate(from, format, 'ok', { messages });
 }
 
 const messageOf = ({ json }: JsonAnswer): string =>
   (json['error'] as { readonly message: string }).message;
 
-describe.each(FORMATS)('%s', (format) => {
-  const field = format === 'chat' ? 'image_url.url' : 'source.url';
+/** What refusals name: the prompt, and in it the address and the type of an image. */
+const FIELDS = {
+  chat: ['messages', 'image_url.url', 'image_url.url'],
+  messages: ['messages', 'source.url', 'source.media_type'],
+  responses: ['input', 'image_url', 'image_url'],
+} as const;
+
+describe.each(EVERY_FORMAT)('%s', (format) => {
+  const [prompt, field, type] = FIELDS[format];
 
   test.each([
     'data:application/pdf;base64,JVBERi0xLjc=',
@@ -64,8 +74,7 @@ describe.each(FORMATS)('%s', (format) => {
     const before = upstream.requests.length;
     const answer = await ask(account, format, url);
     expect(answer.status).toBe(400);
-    const member = format === 'chat' ? 'image_url.url' : 'source.media_type';
-    expect(messageOf(answer)).toStartWith(`messages[0].content[1].${member}: must be `);
+    expect(messageOf(answer)).toStartWith(`${prompt}[0].content[1].${type}: must be `);
     expect(upstream.requests.length).toBe(before);
   });
 
@@ -98,7 +107,7 @@ describe.each(FORMATS)('%s', (format) => {
     const answer = await ask(account, format, url);
     expect(answer.status).toBe(400);
     expect(messageOf(answer)).toStartWith(
-      `messages[0].content[1].${field}: must not lead to a private network`,
+      `${prompt}[0].content[1].${field}: must not lead to a private network`,
     );
     expect(upstream.requests.length).toBe(before);
   });
@@ -131,12 +140,9 @@ describe.each(FORMATS)('%s', (format) => {
   });
 
   test('refuses addresses of more than 16 hosts', async () => {
-    const content = Array.from({ length: 17 }, (_, at) => {
-      const url = `https://a${at}.example/a.png`;
-      return format === 'chat'
-        ? { type: 'image_url', image_url: { url } }
-        : { type: 'image', source: { type: 'url', url } };
-    });
+    const content = Array.from({ length: 17 }, (_, at) =>
+      imageOf(format, `https://a${at}.example/a.png`),
+    );
     const answer = await generate(account, format, 'ok', { messages: [{ role: 'user', content }] });
     expect(answer.status).toBe(400);
     expect(messageOf(answer)).toContain('more than 16 hosts');

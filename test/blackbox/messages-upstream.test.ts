@@ -1,4 +1,4 @@
-// Answers of Messages upstreams through the whole program: what clients of both formats get, streamed
+// Answers of Messages upstreams through the whole program: what clients of every format get, streamed
 // and whole, and what is booked. What such an upstream is sent is recorded in test/golden/cases.
 
 import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
@@ -13,7 +13,7 @@ import {
 } from '../support/behaviours.ts';
 import { type Books, openBooks } from '../support/books.ts';
 import { catalogFor, UPSTREAM_KEY } from '../support/catalog.ts';
-import { FORMATS, type Format, PATHS, post, requestBody } from '../support/client.ts';
+import { EVERY_FORMAT, type EveryFormat, PATHS, post, requestBody } from '../support/client.ts';
 import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { type Script, SIGNATURE, streamFrames, USAGE, wholeBody } from '../support/render.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
@@ -25,7 +25,7 @@ type Json = Readonly<Record<string, unknown>>;
 /** `long`: a whole answer whose bound makes the gateway read it from the upstream as a stream. */
 type Kind = 'whole' | 'long' | 'stream';
 
-const ALL_KINDS = FORMATS.flatMap((format) =>
+const ALL_KINDS = EVERY_FORMAT.flatMap((format) =>
   (['whole', 'long', 'stream'] as const).map((kind) => [format, kind] as const),
 );
 
@@ -102,7 +102,12 @@ function catalog(): string {
 
 type Answer = { readonly status: number; readonly headers: Headers; readonly text: string };
 
-async function ask(format: Format, kind: Kind, model: string, more: Json = {}): Promise<Answer> {
+async function ask(
+  format: EveryFormat,
+  kind: Kind,
+  model: string,
+  more: Json = {},
+): Promise<Answer> {
   const body = requestBody(format, model, {
     stream: kind === 'stream',
     max_tokens: kind === 'long' ? 8_000 : 100,
@@ -112,7 +117,7 @@ async function ask(format: Format, kind: Kind, model: string, more: Json = {}): 
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
-function expectSaid(name: string, format: Format, answer: Answer, said: AnswerContent): void {
+function expectSaid(name: string, format: EveryFormat, answer: Answer, said: AnswerContent): void {
   expect([name, answer.status, answer.text]).toEqual([name, 200, answer.text]);
   expect([name, readAnswerContent(format, answer.text)]).toEqual([name, inWordsOf(format, said)]);
   expectNoLeak(name, answer);
@@ -146,7 +151,7 @@ describe.concurrent('answers', () => {
     },
   );
 
-  test.each(FORMATS)('%s, streamed: however the bytes arrive', async (format) => {
+  test.each(EVERY_FORMAT)('%s, streamed: however the bytes arrive', async (format) => {
     const check = async (name: string): Promise<void> => {
       expectSaid(name, format, await ask(format, 'stream', name), hello);
     };

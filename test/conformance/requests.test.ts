@@ -4,7 +4,13 @@
 import { beforeAll, expect, test } from 'bun:test';
 import { type Books, openBooks } from '../support/books.ts';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
-import { FORMATS, type Format, generate, generateStream, openStream } from '../support/client.ts';
+import {
+  EVERY_FORMAT,
+  type EveryFormat,
+  generate,
+  generateStream,
+  openStream,
+} from '../support/client.ts';
 import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
@@ -37,7 +43,7 @@ closeAtEnd(() => [upstream, gateway, books]);
 
 const repeat = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value);
 const turn = (content: string) => ({ role: 'user', content });
-const tools: Readonly<Record<Format, (count: number) => object[]>> = {
+const tools: Readonly<Record<EveryFormat, (count: number) => object[]>> = {
   chat: (count) =>
     Array.from({ length: count }, (_, index) => ({
       type: 'function',
@@ -48,40 +54,42 @@ const tools: Readonly<Record<Format, (count: number) => object[]>> = {
       name: `tool_${index}`,
       input_schema: { type: 'object' },
     })),
+  responses: (count) =>
+    Array.from({ length: count }, (_, index) => ({ type: 'function', name: `tool_${index}` })),
 };
 
 /** What is just allowed, what is just too much, and the field that is named then. */
 const SIZES: readonly [
   name: string,
-  formats: readonly Format[],
-  allowed: (format: Format) => object,
-  refused: (format: Format) => object,
+  formats: readonly EveryFormat[],
+  allowed: (format: EveryFormat) => object,
+  refused: (format: EveryFormat) => object,
   param: string,
 ][] = [
   [
     '200 messages',
-    FORMATS,
+    EVERY_FORMAT,
     () => ({ messages: repeat(200, turn('Hi')) }),
     () => ({ messages: repeat(201, turn('Hi')) }),
     'messages',
   ],
   [
     '128 tools',
-    FORMATS,
+    EVERY_FORMAT,
     (format) => ({ tools: tools[format](128) }),
     (format) => ({ tools: tools[format](129) }),
     'tools',
   ],
   [
     '1,000,000 characters',
-    FORMATS,
+    EVERY_FORMAT,
     () => ({ messages: [turn('a '.repeat(500_000))] }),
     () => ({ messages: [turn(`${'a '.repeat(500_000)}a`)] }),
     'messages[0].content',
   ],
   [
     '256 characters of a user',
-    ['chat'],
+    ['chat', 'responses'],
     () => ({ user: 'u'.repeat(256) }),
     () => ({ user: 'u'.repeat(257) }),
     'user',
@@ -97,24 +105,28 @@ test.each(SIZE_ROWS)(
   async (_name, format, allowed, refused, param) => {
     expect((await generate(account, format, 'ok', { ...allowed(format) })).status).toBe(200);
     const answer = await generate(account, format, 'ok', { ...refused(format) });
-    expectRefusal(answer, format, 'invalid_request', { param, message: /./ });
+    const named = format === 'responses' ? param.replace('messages', 'input') : param;
+    expectRefusal(answer, format, 'invalid_request', { param: named, message: /./ });
   },
 );
 
-test.each(FORMATS)('case 43: a slug, an alias, and models out of reach, %s', async (format) => {
-  const aliased = await generate(account, format, 'alias-of-ok');
-  expect([aliased.status, aliased.json['model'], aliased.headers.get('x-svc-model')]).toEqual([
-    200,
-    'ok',
-    'ok',
-  ]);
-  const unknown = await generate(account, format, 'unknown');
-  expectRefusal(unknown, format, 'model_not_found', { param: 'model' });
-  const excluded = await generate(account, format, 'elsewhere');
-  expectRefusal(excluded, format, 'model_not_in_plan');
-});
+test.each(EVERY_FORMAT)(
+  'case 43: a slug, an alias, and models out of reach, %s',
+  async (format) => {
+    const aliased = await generate(account, format, 'alias-of-ok');
+    expect([aliased.status, aliased.json['model'], aliased.headers.get('x-svc-model')]).toEqual([
+      200,
+      'ok',
+      'ok',
+    ]);
+    const unknown = await generate(account, format, 'unknown');
+    expectRefusal(unknown, format, 'model_not_found', { param: 'model' });
+    const excluded = await generate(account, format, 'elsewhere');
+    expectRefusal(excluded, format, 'model_not_in_plan');
+  },
+);
 
-test.each(FORMATS)(
+test.each(EVERY_FORMAT)(
   'case 178: a stream that broke is repeated whole at once, with room for one request, %s',
   async (format) => {
     const single = await gateway.createAccount({ plan: 'single' });
@@ -135,7 +147,7 @@ test.each(FORMATS)(
 /** What the standard prompt costs, by the estimate: the upstream had it, and said nothing of it. */
 const PROMPT = 9;
 
-test.each(FORMATS)(
+test.each(EVERY_FORMAT)(
   'case 180: a client that leaves before the first byte pays the prompt and frees the slot, %s',
   async (format) => {
     const single = await gateway.createAccount({ plan: 'single', credit: 1_000 });
