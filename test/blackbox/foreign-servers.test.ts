@@ -11,7 +11,7 @@ import {
   sendWhole,
 } from '../support/behaviours.ts';
 import { catalogOf, LARGE_PLAN, UPSTREAM_KEY } from '../support/catalog.ts';
-import { FORMATS, type Format, generate } from '../support/client.ts';
+import { EVERY_FORMAT, type EveryFormat, FORMATS, generate } from '../support/client.ts';
 import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { type Piece, streamFrames, wholeBody } from '../support/render.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
@@ -91,7 +91,7 @@ beforeAll(async () => {
 closeAtEnd(() => [upstream, gateway]);
 
 /** A whole answer, and what its upstream was asked. */
-async function ask(format: Format, model: string, more: Json = {}) {
+async function ask(format: EveryFormat, model: string, more: Json = {}) {
   const { status, json } = await generate(account, format, model, more);
   expect([status, json]).toEqual([200, json]);
   const asked = upstream.requests.at(-1);
@@ -99,14 +99,16 @@ async function ask(format: Format, model: string, more: Json = {}) {
   return { json, asked };
 }
 
-describe.each(FORMATS)('%s', (format) => {
+describe.each(EVERY_FORMAT)('%s', (format) => {
   test('a schema for the answer is in the prompt once', async () => {
     const schema = { type: 'object', properties: { city: { type: 'string' } } };
     const written = JSON.stringify(schema);
-    const wanted =
-      format === 'chat'
-        ? { response_format: { type: 'json_schema', json_schema: { name: 'place', schema } } }
-        : { output_config: { format: { type: 'json_schema', schema } } };
+    const type = 'json_schema';
+    const wanted = {
+      chat: { response_format: { type, json_schema: { name: 'place', schema } } },
+      messages: { output_config: { format: { type, schema } } },
+      responses: { text: { format: { type, name: 'place', schema } } },
+    }[format];
     const own = [{ role: 'user', content: `Where? ${JSON.stringify(schema, null, 2)}` }];
     for (const dialect of FORMATS) {
       const withSchema = await ask(format, dialect, { ...wanted, messages: own });
@@ -137,14 +139,15 @@ describe.each(FORMATS)('%s', (format) => {
     const tools = [toolOf(format, {})];
     const { json } = await ask(format, 'signs', { tools });
     expect(JSON.stringify(json)).not.toContain('thought_signature');
-    const id = /"((?:call|toolu)_[^"]+)"/.exec(JSON.stringify(json))?.[1] ?? '';
+    const id = /:"((?:call|toolu)_[^"]+)"/.exec(JSON.stringify(json))?.[1] ?? '';
     const messages = [asking(), ...round(format, id)];
     const { json: last } = await ask(format, 'signs', { messages, tools });
     expect(JSON.stringify(last)).toContain(HELLO);
   });
 
   test('a server that refuses arrays gets text as a string', async () => {
-    const parts = ['Hello', 'there'].map((text) => ({ type: 'text', text }));
+    const type = format === 'responses' ? 'input_text' : 'text';
+    const parts = ['Hello', 'there'].map((text) => ({ type, text }));
     const messages = [
       { role: 'user', content: parts },
       { role: 'assistant', content: 'Yes?' },
@@ -170,19 +173,27 @@ describe.each(FORMATS)('%s', (format) => {
 
 const asking = (): Json => ({ role: 'user', content: 'Hello?' });
 
-function toolOf(format: Format, schema: Json): Json {
-  return format === 'chat'
-    ? { type: 'function', function: { name: 'f', parameters: schema } }
-    : { name: 'f', input_schema: schema };
+function toolOf(format: EveryFormat, schema: Json): Json {
+  return {
+    chat: { type: 'function', function: { name: 'f', parameters: schema } },
+    messages: { name: 'f', input_schema: schema },
+    responses: { type: 'function', name: 'f', parameters: schema },
+  }[format];
 }
 
 /** A call and its result, as the clients of a format send them back. */
-function round(format: Format, id: string): Json[] {
+function round(format: EveryFormat, id: string): Json[] {
   if (format === 'chat') {
     const call = { id, type: 'function', function: { name: 'f', arguments: '{}' } };
     return [
       { role: 'assistant', content: null, tool_calls: [call] },
       { role: 'tool', tool_call_id: id, content: 'ok' },
+    ];
+  }
+  if (format === 'responses') {
+    return [
+      { type: 'function_call', call_id: id, name: 'f', arguments: '{}' },
+      { type: 'function_call_output', call_id: id, output: 'ok' },
     ];
   }
   return [

@@ -8,7 +8,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ErrorCode } from '../../src/core/error.ts';
 import { catalogFor, LARGE_PLAN, UPSTREAM_KEY } from '../support/catalog.ts';
-import { FORMATS, type Format, get, type JsonAnswer, requestBody } from '../support/client.ts';
+import {
+  EVERY_FORMAT,
+  type EveryFormat,
+  get,
+  type JsonAnswer,
+  PATHS,
+  requestBody,
+} from '../support/client.ts';
 import { held } from '../support/description.ts';
 import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import {
@@ -22,9 +29,8 @@ import {
 import { expectRefusal } from '../support/refusal.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
-const CHAT = '/v1/chat/completions';
-const MESSAGES = '/v1/messages';
-const PATHS = { chat: CHAT, messages: MESSAGES } as const;
+const CHAT: string = PATHS.chat;
+const MESSAGES: string = PATHS.messages;
 
 const BODY_MAX = 2_097_152;
 /** In every refused request, and in the prompts of served ones: it must not be found anywhere. */
@@ -113,14 +119,24 @@ async function expectClean(connection: RawConnection): Promise<void> {
   expect(connection.rest()).toBe('');
 }
 
-function good(format: Format, more: Readonly<Record<string, unknown>> = {}): string {
+function good(format: EveryFormat, more: Readonly<Record<string, unknown>> = {}): string {
   const messages = [{ role: 'user', content: CANARY }];
   return JSON.stringify(requestBody(format, 'ok', { messages, ...more }));
 }
 
 /** A body with `fields` as they are written here, which JSON.stringify could not. */
-function written(format: Format, fields: string): string {
-  return `${good(format).slice(0, -1)}, ${fields}}`;
+function written(format: EveryFormat, fields: string): string {
+  const named = fields.replace(
+    /"(messages|max_tokens)"(?=:)/g,
+    (_, name) => `"${nameIn(format, name)}"`,
+  );
+  return `${good(format).slice(0, -1)}, ${named}}`;
+}
+
+/** What a format calls a field of chat completions. */
+function nameIn(format: EveryFormat, name: string): string {
+  if (format !== 'responses') return name;
+  return name.replace('messages', 'input').replace('max_tokens', 'max_output_tokens');
 }
 
 describe('framing that the runtime refuses', () => {
@@ -291,7 +307,7 @@ describe('odd requests that are served', () => {
 });
 
 describe('the size of the body', () => {
-  const padded = (format: Format, bytes: number) => good(format).padEnd(bytes, ' ');
+  const padded = (format: EveryFormat, bytes: number) => good(format).padEnd(bytes, ' ');
 
   /** The same bytes without a declared length. */
   function streamed(text: string): ReadableStream<Uint8Array> {
@@ -306,7 +322,7 @@ describe('the size of the body', () => {
     });
   }
 
-  test.each(FORMATS)(
+  test.each(EVERY_FORMAT)(
     'case 18: 2,097,152 bytes are served, one more is refused, %s',
     async (format) => {
       const path = PATHS[format];
@@ -409,7 +425,7 @@ describe('what the body is said to be', () => {
     { 'content-encoding': 'identity' },
   ];
   test.each(SERVED)('%j is served', async (headers) => {
-    for (const format of FORMATS) {
+    for (const format of EVERY_FORMAT) {
       expect((await send(customer, PATHS[format], good(format), headers)).status).toBe(200);
     }
   });
@@ -434,7 +450,7 @@ describe('what the body is said to be', () => {
     })),
   ];
   test.each(REFUSED)('%j is refused', async (headers) => {
-    for (const format of FORMATS) {
+    for (const format of EVERY_FORMAT) {
       const answer = await send(refused, PATHS[format], good(format), headers);
       expectRefusal(answer, format, 'unsupported_media_type');
     }
@@ -465,7 +481,7 @@ describe('case 19: what is not JSON, or too much of it', () => {
 
   type Row = readonly [
     name: string,
-    body: (format: Format) => string | Uint8Array,
+    body: (format: EveryFormat) => string | Uint8Array,
     message: string,
   ];
   const ROWS: readonly Row[] = [
@@ -511,13 +527,13 @@ describe('case 19: what is not JSON, or too much of it', () => {
   ];
 
   test.each(ROWS)('%s', async (_name, body, message) => {
-    for (const format of FORMATS) {
+    for (const format of EVERY_FORMAT) {
       const answer = await send(refused, PATHS[format], body(format));
       expectRefusal(answer, format, 'invalid_request', { message });
     }
   });
 
-  type Served = readonly [name: string, body: (format: Format) => string];
+  type Served = readonly [name: string, body: (format: EveryFormat) => string];
   const SERVED: readonly Served[] = [
     ['a byte-order mark', (format) => `\ufeff${good(format)}`],
     ['64 levels', (format) => written(format, `"ignored": ${nested(63)}`)],
@@ -535,7 +551,7 @@ describe('case 19: what is not JSON, or too much of it', () => {
     ],
   ];
   test.each(SERVED)('%s is served', async (_name, body) => {
-    for (const format of FORMATS) {
+    for (const format of EVERY_FORMAT) {
       expect((await send(customer, PATHS[format], body(format))).status).toBe(200);
     }
   });
@@ -549,14 +565,14 @@ describe('names that mean something to JavaScript', () => {
       '"toString": 1, "hasOwnProperty": 1, "valueOf": null',
       '"prototype": {"__proto__": {"polluted": true}}',
     ];
-    for (const format of FORMATS) {
+    for (const format of EVERY_FORMAT) {
       const body = written(format, fields.join());
       expect((await send(customer, PATHS[format], body)).status).toBe(200);
     }
   });
 
   test('what is only inherited is not there', async () => {
-    for (const format of FORMATS) {
+    for (const format of EVERY_FORMAT) {
       const body = `{"__proto__": ${good(format)}}`;
       expectRefusal(await send(refused, PATHS[format], body), format, 'invalid_request', {
         param: 'model',
@@ -571,8 +587,9 @@ describe('names that mean something to JavaScript', () => {
     const tools = {
       chat: `[{"type": "function", "function": {"name": "t", "parameters": ${schema}}}]`,
       messages: `[{"name": "t", "input_schema": ${schema}}]`,
+      responses: `[{"type": "function", "name": "t", "parameters": ${schema}}]`,
     };
-    for (const format of FORMATS) {
+    for (const format of EVERY_FORMAT) {
       const body = written(format, `"messages": [${message}], "tools": ${tools[format]}`);
       expect((await send(customer, PATHS[format], body)).status).toBe(200);
       const sent = upstream.requests.at(-1)?.text ?? '';
@@ -584,7 +601,7 @@ describe('names that mean something to JavaScript', () => {
 
 describe('the same field twice', () => {
   test('the last one is checked, billed and sent', async () => {
-    for (const format of FORMATS) {
+    for (const format of EVERY_FORMAT) {
       const fields = `"model": "no-such-model", "max_tokens": 900, "m\\u006fdel": "ok", "max_tokens": 7`;
       const body = `{"model": "${CANARY}", ${written(format, fields).slice(1)}`;
       expect((await send(customer, PATHS[format], body)).status).toBe(200);
@@ -597,11 +614,11 @@ describe('the same field twice', () => {
   });
 
   test('a wrong last one is refused, a wrong first one is not', async () => {
-    for (const format of FORMATS) {
+    for (const format of EVERY_FORMAT) {
       const wrongLast = written(format, '"max_tokens": 1, "max_tokens": 0');
       expectRefusal(await send(refused, PATHS[format], wrongLast), format, 'invalid_request', {
-        param: 'max_tokens',
-        message: /^max_tokens: must be a whole number/,
+        param: nameIn(format, 'max_tokens'),
+        message: /^max_(output_)?tokens: must be a whole number/,
       });
       const wrongFirst = written(format, '"max_tokens": 0, "max_tokens": 1');
       expect((await send(customer, PATHS[format], wrongFirst)).status).toBe(200);
@@ -616,17 +633,18 @@ describe('odd values', () => {
       (value) => [`"max_tokens": ${value}`, 'max_tokens'] as const,
     ),
     ['"temperature": 1e999', 'temperature'],
-    [`"messages": "${CANARY}"`, 'messages'],
+    [`"messages": {"${CANARY}": 1}`, 'messages'],
     [`"messages": [["${CANARY}"]]`, 'messages[0]'],
     [`"messages": [{"role": "${CANARY}", "content": "x"}]`, 'messages[0].role'],
     [`"messages": [${'{"role":"user","content":"x"},'.repeat(200)}{}]`, 'messages'],
     ['"Model": "ok", "model": {}', 'model'],
   ];
 
-  test.each(FORMATS)(
+  test.each(EVERY_FORMAT)(
     'each is refused by its own field, without a word of it: %s',
     async (format) => {
-      for (const [fields, param] of ROWS) {
+      for (const [fields, named] of ROWS) {
+        const param = nameIn(format, named);
         const answer = await send(refused, PATHS[format], written(format, fields));
         const error = answer.json['error'] as { readonly param?: string } | undefined;
         expect({ fields, param: error?.param }).toEqual({ fields, param });
@@ -648,27 +666,27 @@ describe('odd values', () => {
     `"max_tokens": 8192`,
   ];
   test.each(SERVED)('%s is served', async (fields) => {
-    for (const format of FORMATS) {
+    for (const format of EVERY_FORMAT) {
       const answer = await send(customer, PATHS[format], written(format, fields));
       expect({ format, status: answer.status }).toEqual({ format, status: 200 });
     }
   });
 
   test('control characters in names of models and users reach no header and no log line', async () => {
-    for (const format of FORMATS) {
+    for (const format of EVERY_FORMAT) {
       const body = good(format, { model: `ok\r\nx-evil: ${CANARY}` });
       const answer = await send(refused, PATHS[format], body);
       expectRefusal(answer, format, 'model_not_found', { param: 'model' });
       expect(answer.headers.get('x-evil')).toBeNull();
       const user = `a\r\n{"level":60}\u2028`;
-      const fields = format === 'chat' ? { user } : { metadata: { user_id: user } };
+      const fields = format === 'messages' ? { metadata: { user_id: user } } : { user };
       expect((await send(customer, PATHS[format], good(format, fields))).status).toBe(200);
     }
     expect(gateway.output()).not.toContain('{"level":60}');
   });
 
   test('control characters and halves of surrogate pairs in a text are sent on well-formed', async () => {
-    for (const format of FORMATS) {
+    for (const format of EVERY_FORMAT) {
       const text = '\\ud800 a \\udc00 b \\ud83d\\ude00 c \\u0000 \\u2028';
       const body = written(format, `"messages": [{"role": "user", "content": "${text}"}]`);
       expect((await send(customer, PATHS[format], body)).status).toBe(200);
@@ -690,7 +708,7 @@ describe('odd values', () => {
       'x'.repeat(10_000),
       '\ud800',
     ];
-    for (const format of FORMATS) {
+    for (const format of EVERY_FORMAT) {
       for (const model of names) {
         const answer = await send(refused, PATHS[format], good(format, { model }));
         expectRefusal(answer, format, 'model_not_found', { param: 'model' });
@@ -736,8 +754,8 @@ describe('header forms of the key', () => {
 
   test('cases 7 and 8: each has its answer on every path', async () => {
     for (const [lines, expected] of ROWS) {
-      for (const path of [CHAT, MESSAGES, `${MESSAGES}/count_tokens`]) {
-        const format = path === CHAT ? 'chat' : 'messages';
+      for (const path of [...Object.values(PATHS), `${MESSAGES}/count_tokens`]) {
+        const format = EVERY_FORMAT.find((each) => PATHS[each] === path) ?? 'messages';
         const body = good(format);
         const head = [
           `POST ${path}?api_key=${customer.key} HTTP/1.1`,
@@ -764,7 +782,7 @@ describe('header forms of the key', () => {
       'x-svc-balance': '1',
       'x-ratelimit-limit-requests': '1',
     };
-    for (const format of FORMATS) {
+    for (const format of EVERY_FORMAT) {
       const fields = { base_url: 'http://127.0.0.1:9', api_key: 'mine', api_base: 'http://x' };
       const answer = await send(customer, PATHS[format], good(format, fields), headers);
       expect(answer.status).toBe(200);

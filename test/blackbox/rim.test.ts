@@ -11,8 +11,8 @@ import { ask } from '../support/answered.ts';
 import { type Behaviour, HELLO, play, streamHead } from '../support/behaviours.ts';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
 import {
-  FORMATS,
-  type Format,
+  EVERY_FORMAT,
+  type EveryFormat,
   generate,
   get,
   type JsonAnswer,
@@ -101,7 +101,7 @@ beforeAll(async () => {
   gateway = await startGateway({ catalog: catalog() });
   account = await gateway.createAccount({ plan: 'large', credit: 1_000_000_000 });
   silent = Promise.all(
-    FORMATS.flatMap((format) => [
+    EVERY_FORMAT.flatMap((format) => [
       textOf(format, true, 'silent-middle'),
       textOf(format, false, 'slow-first-byte-10500'),
     ]),
@@ -111,7 +111,7 @@ beforeAll(async () => {
 
 closeAtEnd(() => [upstream, gateway]);
 
-async function textOf(format: Format, stream: boolean, model: string): Promise<string> {
+async function textOf(format: EveryFormat, stream: boolean, model: string): Promise<string> {
   return (await ask(account, format, stream, model)).said.text;
 }
 
@@ -136,7 +136,7 @@ async function requestsUsed(caller: TestAccount): Promise<number> {
 
 test('connections that are reset right after their request leave nothing behind', async () => {
   const caller = await gateway.createAccount({ plan: 'large' });
-  const asked = FORMATS.flatMap((format) => [
+  const asked = EVERY_FORMAT.flatMap((format) => [
     wholeRequest(caller, PATHS[format], JSON.stringify(requestBody(format, 'stall'))),
     wholeRequest(
       caller,
@@ -158,55 +158,67 @@ test('connections that are reset right after their request leave nothing behind'
 });
 
 describe('bytes of a stream', () => {
-  test.each(FORMATS)('%s: characters that arrive in pieces leave whole', async (format) => {
+  const ENDS = {
+    chat: /data: \[DONE\]\n\n$/,
+    messages: /"message_stop"\}\n\n$/,
+    responses: /\nevent: response\.completed\ndata: .*\n\n$/,
+  };
+
+  test.each(EVERY_FORMAT)('%s: characters that arrive in pieces leave whole', async (format) => {
     expect(await textOf(format, true, 'unicode-bytewise')).toBe(UNICODE);
     expect(await textOf(format, false, 'unicode-whole')).toBe(UNICODE);
   });
 
-  test.each(FORMATS)('%s: a stream has one framing and the headers of a stream', async (format) => {
-    const body = JSON.stringify(requestBody(format, 'ok', { stream: true }));
-    using connection = await openConnection(gateway.url);
-    await connection.write(wholeRequest(account, PATHS[format], body));
-    await waitUntil(() => connection.rest().includes('\r\n\r\n'));
-    const [head = ''] = connection.rest().split('\r\n\r\n');
-    const names = head
-      .split('\r\n')
-      .slice(1)
-      .map((line) => line.split(':')[0]?.toLowerCase());
-    expect(names.toSorted()).toEqual(
-      [
-        'cache-control',
-        'content-type',
-        'date',
-        'request-id',
-        'transfer-encoding',
-        'x-accel-buffering',
-        'x-ratelimit-limit-requests',
-        'x-ratelimit-limit-tokens',
-        'x-ratelimit-remaining-requests',
-        'x-ratelimit-remaining-tokens',
-        'x-ratelimit-reset-requests',
-        'x-request-id',
-        'x-svc-model',
-      ].toSorted(),
-    );
-    expect(head).toMatch(/content-type: text\/event-stream; charset=utf-8/i);
-    const answer = await connection.answer();
-    expect(answer?.text).toEndWith(format === 'chat' ? 'data: [DONE]\n\n' : '"message_stop"}\n\n');
-    // The connection is good for another one.
-    await connection.write(wholeRequest(account, PATHS[format], body));
-    expect((await connection.answer())?.status).toBe(200);
-  });
+  test.each(EVERY_FORMAT)(
+    '%s: a stream has one framing and the headers of a stream',
+    async (format) => {
+      const body = JSON.stringify(requestBody(format, 'ok', { stream: true }));
+      using connection = await openConnection(gateway.url);
+      await connection.write(wholeRequest(account, PATHS[format], body));
+      await waitUntil(() => connection.rest().includes('\r\n\r\n'));
+      const [head = ''] = connection.rest().split('\r\n\r\n');
+      const names = head
+        .split('\r\n')
+        .slice(1)
+        .map((line) => line.split(':')[0]?.toLowerCase());
+      expect(names.toSorted()).toEqual(
+        [
+          'cache-control',
+          'content-type',
+          'date',
+          'request-id',
+          'transfer-encoding',
+          'x-accel-buffering',
+          'x-ratelimit-limit-requests',
+          'x-ratelimit-limit-tokens',
+          'x-ratelimit-remaining-requests',
+          'x-ratelimit-remaining-tokens',
+          'x-ratelimit-reset-requests',
+          'x-request-id',
+          'x-svc-model',
+        ].toSorted(),
+      );
+      expect(head).toMatch(/content-type: text\/event-stream; charset=utf-8/i);
+      const answer = await connection.answer();
+      expect(answer?.text).toMatch(ENDS[format]);
+      // The connection is good for another one.
+      await connection.write(wholeRequest(account, PATHS[format], body));
+      expect((await connection.answer())?.status).toBe(200);
+    },
+  );
 
-  test.each(FORMATS)('%s: a whole answer has a length and no other framing', async (format) => {
-    using connection = await openConnection(gateway.url);
-    const body = JSON.stringify(requestBody(format, 'ok'));
-    await connection.write(wholeRequest(account, PATHS[format], body));
-    const answer = await connection.answer();
-    expect(answer?.headers['content-length']).toBe(String(Buffer.byteLength(answer?.text ?? '')));
-    expect(answer?.headers['transfer-encoding']).toBeUndefined();
-    expect(answer?.headers['content-type']).toBe('application/json');
-  });
+  test.each(EVERY_FORMAT)(
+    '%s: a whole answer has a length and no other framing',
+    async (format) => {
+      using connection = await openConnection(gateway.url);
+      const body = JSON.stringify(requestBody(format, 'ok'));
+      await connection.write(wholeRequest(account, PATHS[format], body));
+      const answer = await connection.answer();
+      expect(answer?.headers['content-length']).toBe(String(Buffer.byteLength(answer?.text ?? '')));
+      expect(answer?.headers['transfer-encoding']).toBeUndefined();
+      expect(answer?.headers['content-type']).toBe('application/json');
+    },
+  );
 });
 
 describe('paths and methods', () => {
@@ -214,7 +226,7 @@ describe('paths and methods', () => {
     method: string,
     path: string,
     code: ErrorCode,
-    format: Format,
+    format: EveryFormat,
     allow?: string,
   ];
   const OF_OTHERS = [
@@ -344,7 +356,7 @@ describe('paths and methods', () => {
     const hosts = ['gw', 'gw:3000', 'localhost', '127.0.0.1', '[::1]:80', 'api.example.com', 'a_b'];
     for (const host of hosts) {
       using connection = await openConnection(gateway.url);
-      for (const format of FORMATS) {
+      for (const format of EVERY_FORMAT) {
         const body = JSON.stringify(requestBody(format, 'ok'));
         const request = wholeRequest(account, PATHS[format], body).toString();
         await connection.write(request.replace('host: gateway.test', `host: ${host}`));
@@ -446,14 +458,14 @@ describe('the executable', () => {
     const caller = { url, key };
     const normalise = (text: string) =>
       text
-        .replaceAll(/(req_|chatcmpl-|msg_|key_|acct_|fp_)[A-Za-z0-9_]+/g, '$1…')
-        .replaceAll(/"created":\d+/g, '"created":0')
+        .replaceAll(/(req_|chatcmpl-|msg_|resp_|rs_|key_|acct_|fp_)[A-Za-z0-9_]+/g, '$1…')
+        .replaceAll(/"(created|created_at)":\d+/g, '"$1":0')
         .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'time')
         .replaceAll(/"masked":"[^"]*"/g, '"masked":""')
         .replaceAll('"last_used_at":"time"', '"last_used_at":null')
         .replaceAll(/"version":"[^"]*"/g, '"version":""')
         .replaceAll(/"resets_in_s":\d+/g, '"resets_in_s":0');
-    const asks: (() => Promise<Response>)[] = FORMATS.flatMap((format) => [
+    const asks: (() => Promise<Response>)[] = EVERY_FORMAT.flatMap((format) => [
       ...['ok', 'bytewise', 'reset', 'cut', 'status-503', 'no-such-model'].flatMap((model) => [
         () => post(caller, PATHS[format], requestBody(format, model)),
         () => post(caller, PATHS[format], requestBody(format, model, { stream: true })),
@@ -536,5 +548,5 @@ describe('the executable', () => {
 });
 
 test('a stream and an answer that are silent for longer than the runtime waits arrive whole', async () => {
-  expect(await silent).toEqual(Array.from({ length: 4 }, () => HELLO));
+  expect(await silent).toEqual(Array(2 * EVERY_FORMAT.length).fill(HELLO));
 }, 20_000);
