@@ -1,7 +1,8 @@
-// Reads answers of both formats, streamed and whole, as a client does. Shares no code with the
+// Reads answers of every format, streamed and whole, as a client does. Shares no code with the
 // gateway's own parsers, because it judges them.
 
-export type Format = 'chat' | 'messages';
+export const FORMATS = ['chat', 'messages', 'responses'] as const;
+export type Format = (typeof FORMATS)[number];
 
 export type Content = {
   readonly text: string;
@@ -35,10 +36,21 @@ type Json = Readonly<Record<string, unknown>>;
 type Call = { name: string; json: string };
 type Draft = { text: string; reasoning: string; calls: Call[]; debited?: string; ended: boolean };
 
-const PATHS = { chat: '/v1/chat/completions', messages: '/v1/messages' } as const;
+const PATHS: Readonly<Record<Format, string>> = {
+  chat: '/v1/chat/completions',
+  messages: '/v1/messages',
+  responses: '/v1/responses',
+};
 
 /** So large that the gateway reads a stream from the upstream for a whole answer, too. */
 const MAX_TOKENS = 8_000;
+
+const MESSAGES = { max_tokens: MAX_TOKENS, messages: [{ role: 'user', content: 'Hello?' }] };
+const QUESTIONS: Readonly<Record<Format, object>> = {
+  chat: MESSAGES,
+  messages: MESSAGES,
+  responses: { max_output_tokens: MAX_TOKENS, input: 'Hello?', reasoning: { summary: 'auto' } },
+};
 
 const ANSWER_MS = 30_000;
 
@@ -56,12 +68,7 @@ export async function ask(
     proxy: false,
     signal: AbortSignal.timeout(answerMs),
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({
-      model,
-      stream,
-      max_tokens: MAX_TOKENS,
-      messages: [{ role: 'user', content: 'Hello?' }],
-    }),
+    body: JSON.stringify({ model, stream, ...QUESTIONS[format] }),
   });
   const { status, headers } = response;
   const body = await response.text().catch(() => undefined);
@@ -77,10 +84,17 @@ export async function ask(
   };
 }
 
+type Read = (draft: Draft, json: Json) => void;
+const READERS: Readonly<Record<Format, { readonly whole: Read; readonly event: Read }>> = {
+  chat: { whole: readChunk, event: readChunk },
+  messages: { whole: readMessage, event: readEvent },
+  responses: { whole: readResponse, event: readItemEvent },
+};
+
 function read(draft: Draft, format: Format, body: string, stream: boolean): void {
+  const { whole, event } = READERS[format];
   if (!stream) {
-    if (format === 'chat') readChunk(draft, JSON.parse(body));
-    else readMessage(draft, JSON.parse(body));
+    whole(draft, JSON.parse(body));
     draft.ended = true;
     return;
   }
@@ -88,8 +102,7 @@ function read(draft: Draft, format: Format, body: string, stream: boolean): void
     if (!line.startsWith('data: ')) continue;
     const data = line.slice('data: '.length);
     if (data === '[DONE]') draft.ended = true;
-    else if (format === 'chat') readChunk(draft, JSON.parse(data));
-    else readEvent(draft, JSON.parse(data));
+    else event(draft, JSON.parse(data));
   }
 }
 
@@ -132,6 +145,37 @@ function startBlock(draft: Draft, block: Json, isWhole: boolean): void {
   if (block['type'] !== 'tool_use') return;
   const json = isWhole ? JSON.stringify(block['input']) : '';
   draft.calls.push({ name: text(block['name']), json });
+}
+
+function readResponse(draft: Draft, response: Json): void {
+  for (const item of list(response['output'])) {
+    for (const part of list(item['content'])) draft.text += text(part['text']);
+    for (const part of list(item['summary'])) draft.reasoning += text(part['text']);
+    if (item['type'] === 'function_call') readCall(draft, item);
+  }
+  bill(draft, object(response['usage']));
+}
+
+function readItemEvent(draft: Draft, event: Json): void {
+  switch (event['type']) {
+    case 'response.output_text.delta':
+      draft.text += text(event['delta']);
+      break;
+    case 'response.reasoning_summary_text.delta':
+      draft.reasoning += text(event['delta']);
+      break;
+    case 'response.function_call_arguments.done':
+      readCall(draft, event);
+      break;
+    case 'response.completed':
+    case 'response.incomplete':
+      bill(draft, object(object(event['response'])['usage']));
+      draft.ended = true;
+  }
+}
+
+function readCall(draft: Draft, call: Json): void {
+  draft.calls.push({ name: text(call['name']), json: text(call['arguments']) });
 }
 
 function bill(draft: Draft, usage: Json): void {

@@ -6,6 +6,7 @@ import {
   ask,
   type Caller,
   type Content,
+  FORMATS,
   type Format,
   type Question,
   type ReceivedAnswer,
@@ -18,12 +19,12 @@ const MICRO = 1_000_000n;
 
 /** Without balance, for the rejection. */
 export async function checkFormats(caller: Caller, poor: Caller): Promise<readonly Check[]> {
-  const wrongContent: Record<Format, string[]> = { chat: [], messages: [] };
+  const wrongContent: Record<Format, string[]> = { chat: [], messages: [], responses: [] };
   const wrongBills: string[] = [];
   let answers = 0;
   let bills = 0;
   for (const recording of RECORDINGS) {
-    for (const format of ['chat', 'messages'] as const) {
+    for (const format of FORMATS) {
       for (const stream of [true, false]) {
         const asked = { format, stream, model: recording.name };
         const answer = await ask(caller, asked);
@@ -39,10 +40,11 @@ export async function checkFormats(caller: Caller, poor: Caller): Promise<readon
       }
     }
   }
-  const each = `${answers / 2} answers to ${RECORDINGS.length} recorded streams, streamed and whole`;
+  const each = `${answers / FORMATS.length} answers to ${RECORDINGS.length} recorded streams, streamed and whole`;
   return [
     checkOf('chat completions', wrongContent.chat, each),
     checkOf('Messages', wrongContent.messages, each),
+    checkOf('Responses', wrongContent.responses, each),
     checkOf(
       'bills',
       wrongBills,

@@ -46,7 +46,7 @@ describe('a wrong gateway', () => {
     [
       'a text',
       (text: string) => text.replaceAll('think', 'thing'),
-      ['chat completions', 'Messages'],
+      ['chat completions', 'Messages', 'Responses'],
     ],
     [
       'a bill',
@@ -58,6 +58,12 @@ describe('a wrong gateway', () => {
       'a lost end of Messages',
       (text: string) => text.replace('"type":"message_stop"', '"type":"ping"'),
       ['Messages'],
+    ],
+    [
+      'a lost end of Responses',
+      (text: string) => text.replace('"type":"response.completed"', '"type":"ping"'),
+      // Its last event has the bill, too.
+      ['Responses', 'bills'],
     ],
   ])('is found by %s', async (_name, change, expected) => {
     expect(await behind(change)).toEqual(expected);
