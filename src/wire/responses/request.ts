@@ -69,6 +69,10 @@ const REPEATED = [
   ...['instructions', 'max_output_tokens', 'parallel_tool_calls', 'reasoning', 'temperature'],
   ...['tool_choice', 'tools', 'top_p'],
 ];
+const PLAIN_TEXT = { format: { type: 'text' } };
+
+/** They are in memory until the answer ends, and what is ignored in them is not charged. */
+const REPEATED_LENGTH_MAX = 262_144;
 
 /** The schema of a body in the API description. */
 export const responsesBody = fieldsSchema(FIELDS, REQUIRED, { $id: 'ResponseRequest' });
@@ -119,11 +123,13 @@ function repeatedOf(body: JsonObject): JsonObject {
   const { metadata, text } = body;
   const sent = REPEATED.filter((name) => (body[name] ?? null) !== null);
   const { format, verbosity } = isObject(text) ? text : {};
-  return {
+  const repeated = {
     ...Object.fromEntries(sent.map((name) => [name, body[name] ?? null])),
     ...(isObject(metadata) && { metadata }),
-    text: { format: format ?? { type: 'text' }, ...(verbosity && { verbosity }) },
+    text: { ...PLAIN_TEXT, ...(format && { format }), ...(verbosity && { verbosity }) },
   };
+  const isTooLong = JSON.stringify(repeated).length > REPEATED_LENGTH_MAX;
+  return isTooLong ? { text: PLAIN_TEXT } : repeated;
 }
 
 function readFormat(value: unknown, path: string) {

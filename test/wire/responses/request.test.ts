@@ -90,3 +90,12 @@ test('a choice allows no more tools than a request may have', () => {
   expect(parsed(choice(128)).tools).toHaveLength(1);
   expect(refusalOf(choice(129))[0]).toBe('tool_choice');
 });
+
+test('an answer repeats up to 262,144 characters of the request, ignored members included', () => {
+  const repeatedOf = (length: number) => {
+    const metadata = { long: 'x'.repeat(length) };
+    return parsed({ metadata, tools: [{ type: 'web_search' }], temperature: 1 }).repeated;
+  };
+  expect(repeatedOf(261_000)).toMatchObject({ tools: [{ type: 'web_search' }], temperature: 1 });
+  expect(repeatedOf(262_144)).toEqual({ text: { format: { type: 'text' } } });
+});
