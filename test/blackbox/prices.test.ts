@@ -1,8 +1,6 @@
-// What a running gateway charges when a model's price has changed or depends on the hour, and that
-// the current catalog reproduces the booked charges from its records.
+// What a running gateway charges when a model's price has changed or depends on the hour.
 
 import { beforeAll, expect, test } from 'bun:test';
-import { join } from 'node:path';
 import { catalogFor } from '../support/catalog.ts';
 import { generate } from '../support/client.ts';
 import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
@@ -54,29 +52,4 @@ test.each([
     const { headers } = await generate(account, format, model);
     expect(headers.get('x-svc-tokens-debited')).toBe(debited);
   }
-});
-
-test('the books come out again, to the unit', async () => {
-  const file = join(gateway.directory, 'catalog.toml');
-  const span = ['--from', later(-HOUR), '--to', later(HOUR)];
-  const answer = await gateway.run('prices', 'preview', '--catalog', file, ...span);
-  const sum = (requests: number, booked: string) => ({
-    ...{ requests, booked, would_be: booked, difference: '0', loss: '0' },
-    tokens: {
-      input: 6 * requests,
-      cached_input: 4 * requests,
-      cache_write: 0,
-      output: 5 * requests,
-    },
-  });
-  expect(answer).toMatchObject({
-    models: [
-      { model: 'by-the-hour', ...sum(2, '20') },
-      { model: 'dated', ...sum(2, '62') },
-      { model: 'status-503', ...sum(2, '62') },
-    ],
-    totals: sum(6, '144'),
-    not_priced: [],
-    later_prices: ['dated'],
-  });
 });
