@@ -109,7 +109,7 @@ describe('a log that is not read', () => {
 });
 
 describe('a console port that is in use', () => {
-  test.each(['the default', 'a setting'])('is a warning where it is %s', async (how) => {
+  test.concurrent.each(['the default', 'a setting'])('is a warning where it is %s', async (how) => {
     const { port, neighbour } = takePortBehindAFreeOne();
     const environment: Record<string, string> =
       how === 'the default'

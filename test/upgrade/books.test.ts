@@ -20,7 +20,7 @@ import {
   recordingFolder,
   restore,
 } from './recording.ts';
-import { versionsOfUpgrade } from './versions.ts';
+import { type Versions, versionsOfUpgrade } from './versions.ts';
 
 setDefaultTimeout(300_000);
 
@@ -32,6 +32,9 @@ const DATABASES: readonly [Dialect, readonly ServiceName[]][] = [
   ['sqlite', []],
   ['postgres', ['PostgreSQL']],
 ];
+
+/** Built once, for both databases. */
+let versions: Promise<Versions> | undefined;
 
 /** The first version that promises upgrades: the migrations of earlier ones may be replaced. */
 const FIRST_PROMISE = '1.0.0';
@@ -56,7 +59,8 @@ for (const [dialect, services] of DATABASES) {
 
   describeWithServices(`fresh books in ${dialect}`, services, () => {
     test('are migrated by the next version, which the one before then refuses', async () => {
-      const { previous, next, isRehearsal } = await versionsOfUpgrade(newPlace());
+      versions ??= versionsOfUpgrade(newPlace());
+      const { previous, next, isRehearsal } = await versions;
       const recording = await record(previous, dialect, newPlace());
       const place = await restore(recording, dialect, newPlace());
       const pending = await migrationStatus(next, place);

@@ -42,11 +42,16 @@ export type LedgerUnderTest = {
   readonly close: () => Promise<void>;
 };
 
-export function describeLedger(name: string, open: () => Awaitable<LedgerUnderTest>): void {
+/** `lawShare`: how many of the runs of a law whose every run opens a ledger. */
+export function describeLedger(
+  name: string,
+  open: () => Awaitable<LedgerUnderTest>,
+  lawShare = 1,
+): void {
   const opened = async () => open();
   describeOnEachDatabase(name, () => {
     describeTables(opened);
-    describeLaws(opened);
+    describeLaws(opened, lawShare);
     describeRaces(opened);
     describeBursts(opened);
     describeBudgets(opened);
