@@ -65,6 +65,9 @@ describeInBrowser('requests in the page', ({ visit }) => {
     await row.locator('.row-link').click();
     await expectText(page, 'The request reached no model and cost nothing.');
     await expectText(page, 'Choose a model from the list of models.');
+    // The path of the count, which is no request.
+    await page.goto(`${rig.gateway.url}/dashboard/requests?open=count`);
+    await expectText(page, 'There is no request with this id.');
     await expectClean(visitor);
   });
 

@@ -40,7 +40,9 @@ export function RequestPage<History extends Found, Refused extends { readonly ob
   readonly history: (history: History, reload: () => unknown) => ComponentChildren;
   readonly refused: (refused: Refused) => ComponentChildren;
 }) {
-  const request = useResource<History | Refused>(`/requests/${encodeURIComponent(id)}`);
+  // Other words are the paths of lists, which have another form.
+  const path = /^req_\w+$/.test(id) ? id : 'req_';
+  const request = useResource<History | Refused>(`/requests/${path}`);
   const from = useOpenedFrom('/requests');
   const data = request.data.value;
   const neighbours =
