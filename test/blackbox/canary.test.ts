@@ -92,7 +92,8 @@ async function ask(account: TestAccount, sent: Sent, site?: string): Promise<Res
   }
   const where = `${sent.method} ${sent.path.slice(0, 30)} ${site?.slice(-30) ?? ''}`;
   const head = JSON.stringify([...response.headers]);
-  seen.push({ place: 'own answer', where, text: `${head}\n${text}` });
+  const place = sent.path.startsWith(PATHS.responses) ? 'own Responses answer' : 'own answer';
+  seen.push({ place, where, text: `${head}\n${text}` });
   statuses.add(response.status);
   requestIds.push(response.headers.get('x-request-id') ?? '');
   return response;

@@ -3,7 +3,7 @@
 
 /**
  * upstream     what upstreams were asked, heads and bodies
- * own answer   what the customer who sent the request has got
+ * own answer   what the customer who sent the request has got, in `own Responses answer` in that format
  * stranger     what another customer, or an anonymous caller, got from any endpoint
  * operator     /metrics and /readyz, with the operator's token
  * output       all that the server has printed, at LOG_LEVEL=debug
@@ -15,6 +15,7 @@
 export type Place =
   | 'upstream'
   | 'own answer'
+  | 'own Responses answer'
   | 'stranger'
   | 'operator'
   | 'output'
@@ -34,16 +35,19 @@ const STORED = ['database', 'files'] as const;
 const NOWHERE: Row = {};
 /** What the model is to read. */
 const SENT_ON: Row = { found: ['upstream'] };
+/** The same, where a Responses answer repeats it. */
+const REPEATED: Row = { found: ['upstream', 'own Responses answer'] };
+const OWN = ['own answer', 'own Responses answer'] as const;
 
 export const CANARIES = {
   // What a customer sends.
   prompt: SENT_ON,
-  system: SENT_ON,
+  system: REPEATED,
   image: SENT_ON,
   imageUrl: SENT_ON,
-  toolName: SENT_ON,
-  toolText: SENT_ON,
-  toolSchema: SENT_ON,
+  toolName: REPEATED,
+  toolText: REPEATED,
+  toolSchema: REPEATED,
   toolArguments: SENT_ON,
   toolResult: SENT_ON,
   earlierReasoning: SENT_ON,
@@ -64,11 +68,11 @@ export const CANARIES = {
 
   // What an upstream says.
   upstreamWords: { found: ['output', ...STORED], allowed: ['command', 'webhook'] },
-  modelText: { found: ['own answer'] },
-  modelReasoning: { found: ['own answer'] },
-  modelToolId: { allowed: ['own answer'] },
-  modelToolName: { found: ['own answer'] },
-  modelToolArguments: { found: ['own answer'] },
+  modelText: { found: OWN },
+  modelReasoning: { found: OWN },
+  modelToolId: { allowed: OWN },
+  modelToolName: { found: OWN },
+  modelToolArguments: { found: OWN },
 
   // What an operator sets.
   upstreamKeyOne: SENT_ON,
