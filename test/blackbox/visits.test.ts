@@ -16,25 +16,18 @@ afterAll(() => gateway[Symbol.asyncDispose]());
 const visit = (path: string, address: string): Promise<Response> =>
   fetch(`${gateway.url}${path}`, { headers: { 'x-forwarded-for': address } });
 
-/** Asks from 16 connections until an answer is late, and returns it. */
+/** Asks from 16 connections until it is refused, and returns the refusal. */
 async function exhaust(path: string, address: string): Promise<Response> {
   for (;;) {
-    const answers = await Promise.all(
-      Array.from({ length: 16 }, async () => {
-        const startedAt = performance.now();
-        const response = await visit(path, address);
-        return { response, ms: performance.now() - startedAt };
-      }),
-    );
-    const late = answers.find(({ response, ms }) => response.status === 429 || ms >= 450);
-    if (late !== undefined) return late.response;
+    const answers = await Promise.all(Array.from({ length: 16 }, () => visit(path, address)));
+    const refused = answers.find(({ status }) => status === 429);
+    if (refused !== undefined) return refused;
   }
 }
 
 describe('a network that searches without end', () => {
   test('gets 429 with retry-after, and the rest of its IPv6 network with it', async () => {
     const refused = await exhaust('/docs/search?q=hold', '2001:db8:1:2::3');
-    expect(refused.status).toBe(429);
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
     const { error } = (await refused.json()) as { readonly error: { readonly message: string } };
     expect(error.message).toContain('more than 6000 requests without a key in a minute');
