@@ -154,6 +154,9 @@ const SLICE = PROMPT + 4_096 * 2;
 
 type Left = { readonly leave: () => void; readonly response: Promise<Response | undefined> };
 
+/** A response that nobody holds is collected at some moment, and its client then leaves by itself. */
+const held: Left['response'][] = [];
+
 /** A request whose client can leave. */
 function begin(
   of: Caller,
@@ -164,11 +167,10 @@ function begin(
 ): Left {
   const abort = new AbortController();
   const body = requestBody(format, model, { stream, max_tokens: 1_000, ...more });
-  const response = post(of, PATHS[format], body, { signal: abort.signal });
-  return {
-    response: response.catch(() => undefined),
-    leave: () => abort.abort(),
-  };
+  const { signal } = abort;
+  const response = post(of, PATHS[format], body, { signal }).catch(() => undefined);
+  held.push(response);
+  return { response, leave: () => abort.abort() };
 }
 
 async function asked(model: string, before: number): Promise<void> {

@@ -60,7 +60,7 @@ test('passes on this machine, touches no data, and leaves nothing', async () => 
     },
   });
   const failed = (selftest.checks as Check[]).filter(({ ok }) => !ok).map(({ name }) => name);
-  expect([code, failed, selftest.checks.length]).toEqual([0, [], 11]);
+  expect([code, failed, selftest.checks.length]).toEqual([0, [], 12]);
   expect(readdirSync(directory)).toEqual([]);
   expect(existsSync(`${directory}/mine.db`)).toBe(false);
   expect(scratches().filter((name) => !before.includes(name))).toEqual([]);
