@@ -154,7 +154,7 @@ const SLICE = PROMPT + 4_096 * 2;
 
 type Left = { readonly leave: () => void; readonly response: Promise<Response | undefined> };
 
-/** A response that nobody holds is collected at some moment, and its client then leaves by itself. */
+/** The garbage collector closes the connection of a response without a reference. */
 const held: Left['response'][] = [];
 
 /** A request whose client can leave. */
