@@ -42,16 +42,11 @@ export type LedgerUnderTest = {
   readonly close: () => Promise<void>;
 };
 
-/** `lawShare`: how many of the runs of a law whose every run opens a ledger. */
-export function describeLedger(
-  name: string,
-  open: () => Awaitable<LedgerUnderTest>,
-  lawShare = 1,
-): void {
+export function describeLedger(name: string, open: () => Awaitable<LedgerUnderTest>): void {
   const opened = async () => open();
   describeOnEachDatabase(name, () => {
     describeTables(opened);
-    describeLaws(opened, lawShare);
+    describeLaws(opened);
     describeRaces(opened);
     describeBursts(opened);
     describeBudgets(opened);

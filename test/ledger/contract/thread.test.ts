@@ -7,14 +7,7 @@ import { overSqlite } from './sqlite.ts';
 
 const directory = temporaryDirectory();
 
-// Each run starts a thread, which is a way to the same ledger.
-const LAW_SHARE = 0.2;
-
-describeLedger(
-  'the ledger in its thread',
-  async () => {
-    const database = await newDatabase(directory);
-    return overSqlite(database, createRemoteLedger({ url: urlOf(database), sync: 'normal' }));
-  },
-  LAW_SHARE,
-);
+describeLedger('the ledger in its thread', async () => {
+  const database = await newDatabase(directory);
+  return overSqlite(database, createRemoteLedger({ url: urlOf(database), sync: 'normal' }));
+});
