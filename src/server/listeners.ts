@@ -5,6 +5,7 @@ import type { Awaitable } from '../async/awaitable.ts';
 import { every, type Stop } from '../async/every.ts';
 import type { Config } from '../config/settings.ts';
 import { consolePortOf, urlOf } from '../config/urls.ts';
+import { errorCodeOf } from '../core/message-of.ts';
 import { type Sentence, say, wordsOf } from '../core/sentence.ts';
 import type { Mount } from '../http/exchange.ts';
 import {
@@ -117,7 +118,7 @@ function openPublic(
 }
 
 function isTaken(cause: unknown): boolean {
-  return cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE';
+  return errorCodeOf(cause) === 'EADDRINUSE';
 }
 
 function unavailable(cause: unknown, where: string): OperationError {

@@ -7,7 +7,7 @@ import type { JsonObject } from '../../core/generation.ts';
 import { isObject, parseJson } from '../../core/json.ts';
 import { says, type WroteWords } from './callers-words.ts';
 import { ERROR_LENGTH_MAX } from './limits.ts';
-import { toObject } from './narrow.ts';
+import { hasValue, toObject } from './narrow.ts';
 import { readSaid } from './said.ts';
 
 // Codes and phrases, by server. Texts are matched only where they are not the caller's
@@ -181,7 +181,7 @@ function matchesIn(error: unknown, body: string, wrote: WroteWords): Matches {
  */
 export function readErrorRecord(value: JsonObject, wrote: WroteWords): UpstreamFailure | undefined {
   const error = value['error'];
-  const hasChoices = (value['choices'] ?? null) !== null;
+  const hasChoices = hasValue(value['choices']);
   // Some gateways send an empty error record with every chunk.
   if (isObject(error) && (!hasChoices || Object.values(error).some(Boolean))) {
     return errorFailure(error, wrote);

@@ -8,6 +8,11 @@ import { TOKEN_COUNT_MAX } from './limits.ts';
 const EMPTY: JsonObject = {};
 const NONE: readonly JsonValue[] = [];
 
+/** Whether a member is there: many servers write null for what they leave out. */
+export function hasValue(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
 /** The object, or an empty one. */
 export function toObject(value: unknown): JsonObject {
   return isObject(value) ? value : EMPTY;

@@ -5,7 +5,7 @@
 import type { JsonObject, JsonValue, Usage, UsageReport } from '../../core/generation.ts';
 import { isObject } from '../../core/json.ts';
 import { TOKEN_COUNT_MAX } from './limits.ts';
-import { toCount, toObject } from './narrow.ts';
+import { hasValue, toCount, toObject } from './narrow.ts';
 
 type Doubt = 'malformed' | 'inconsistent';
 
@@ -40,7 +40,7 @@ function usageReader(promptName: string, completionName: string) {
   };
   return (value: unknown): UsageReport | undefined => {
     if (!isObject(value)) return undefined;
-    if (isMissing(value[promptName]) && isMissing(value[completionName])) return undefined;
+    if (!hasValue(value[promptName]) && !hasValue(value[completionName])) return undefined;
     const counts = readCounts(value, names);
     if (typeof counts === 'string') return { basis: 'rejected', doubt: counts };
     return reconcile(counts) ?? { basis: 'rejected', doubt: 'inconsistent' };
@@ -112,7 +112,7 @@ function readPart(first: Count, second?: Count, third?: Count, fourth?: Count): 
 }
 
 function withSpelling(found: number | Doubt, spelling: Count): number | Doubt {
-  if (typeof found === 'string' || isMissing(spelling)) return found;
+  if (typeof found === 'string' || !hasValue(spelling)) return found;
   const count = toCount(spelling);
   if (count === undefined) return 'malformed';
   if (found !== 0 && count !== 0 && count !== found) return 'inconsistent';
@@ -160,8 +160,4 @@ function usageOf(
     ...(explicit > 0 && { cachedExplicitTokens: explicit }),
     ...(long > 0 && { cacheWriteLongTokens: long }),
   };
-}
-
-function isMissing(value: unknown): boolean {
-  return value === undefined || value === null;
 }

@@ -15,7 +15,7 @@ import { CallNames, type Conversation } from '../call-names.ts';
 import { errorEventFailure, malformed, readErrorRecord } from '../failure.ts';
 import { finishEvent, laterFinish, readFinish, repairFinish, wasCut } from '../finish.ts';
 import { CHOICES_MAX } from '../limits.ts';
-import { toList, toObject, toText } from '../narrow.ts';
+import { hasValue, toList, toObject, toText } from '../narrow.ts';
 import { rawUsage } from '../raw-usage.ts';
 import { laterServiceTier, withServiceTier } from '../service-tier.ts';
 import { readChatUsage } from '../usage.ts';
@@ -203,10 +203,7 @@ export class ChunkReader implements DeltaSink {
    * One delta can hold all three kinds; they are read in the order in which models produce them.
    */
   #readContent(content: JsonObject, choice: Choice): UpstreamFailure | undefined {
-    if (
-      this.#profile.reasoningField === 'details' &&
-      (content['reasoning_details'] ?? null) !== null
-    ) {
+    if (this.#profile.reasoningField === 'details' && hasValue(content['reasoning_details'])) {
       this.#native ??= new NativeThinking();
       this.#native.addDetails(content);
     }

@@ -4,7 +4,7 @@
 import type { GenerationEvent, JsonObject } from '../../../core/generation.ts';
 import { isObject } from '../../../core/json.ts';
 import type { LaneKind } from '../frame.ts';
-import { toList, toObject, toText } from '../narrow.ts';
+import { hasValue, toList, toObject, toText } from '../narrow.ts';
 
 export type PlainDelta = Extract<
   GenerationEvent,
@@ -56,10 +56,6 @@ export function readPlainDelta(value: unknown): PlainDelta | undefined {
   return reasoning === ''
     ? { kind: 'text-delta', text }
     : { kind: 'reasoning-delta', text: reasoning };
-}
-
-function hasValue(value: unknown): boolean {
-  return value !== undefined && value !== null;
 }
 
 function readThinkingPart(part: unknown): string {
