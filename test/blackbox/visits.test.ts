@@ -13,6 +13,9 @@ beforeAll(async () => {
 
 afterAll(() => gateway[Symbol.asyncDispose]());
 
+// An empty search counts like every other and costs no time, which all networks share a bound of.
+const SEARCH = '/docs/search?q=';
+
 const visit = (path: string, address: string): Promise<Response> =>
   fetch(`${gateway.url}${path}`, { headers: { 'x-forwarded-for': address } });
 
@@ -27,11 +30,11 @@ async function exhaust(path: string, address: string): Promise<Response> {
 
 describe('a network that searches without end', () => {
   test('gets 429 with retry-after, and the rest of its IPv6 network with it', async () => {
-    const refused = await exhaust('/docs/search?q=hold', '2001:db8:1:2::3');
+    const refused = await exhaust(SEARCH, '2001:db8:1:2::3');
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
     const { error } = (await refused.json()) as { readonly error: { readonly message: string } };
     expect(error.message).toContain('more than 6000 requests without a key in a minute');
-    const next = await exhaust('/docs/search?q=hold', '2001:db8:1:2:ffff::1');
+    const next = await exhaust(SEARCH, '2001:db8:1:2:ffff::1');
     expect(next.status).toBe(429);
   });
 
