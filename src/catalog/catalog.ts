@@ -9,6 +9,7 @@ import type { Environment } from '../core/environment.ts';
 import type { Catalog, Model } from '../core/model.ts';
 import { MICRO_DECIMALS, micro, parseDecimal, usdRate } from '../core/money.ts';
 import { BUILT_IN_PLANS, type IncidentLimits, type Plan } from '../core/plan.ts';
+import { say } from '../core/sentence.ts';
 import type { Logo } from '../core/service.ts';
 import { toPriceBook } from './prices.ts';
 import type { Profiles } from './profile-choice.ts';
@@ -24,7 +25,7 @@ import {
   type UpstreamEntry,
 } from './schema.ts';
 import { toService } from './service.ts';
-import { CatalogError, parseToml, substitute } from './source.ts';
+import { CatalogError, inFile, parseToml, substitute } from './source.ts';
 import { toPlacement, toUpstream } from './upstreams.ts';
 
 type CatalogSource = {
@@ -39,13 +40,13 @@ type CatalogSource = {
   readonly readLogo?: (file: string) => Logo | undefined;
 };
 
-/** Loads a catalog. Throws `CatalogError` with one line per problem. */
+/** Loads a catalog. Throws `CatalogError` with all problems. */
 export function loadCatalog(source: CatalogSource): Catalog {
   const { path, text, environment } = source;
   const label = path === undefined ? 'built-in catalog' : basename(path);
   const { shaped, problems } = checkDocument(parseToml(text, label), environment);
   if (problems.length > 0 || shaped === undefined) {
-    throw new CatalogError(problems.map((problem) => `${label}: ${problem.path}: ${problem.text}`));
+    throw new CatalogError(problems.map((problem) => inFile(label, problem)));
   }
   return snapshot(shaped, source);
 }
@@ -172,7 +173,7 @@ function present<K extends string, V>(key: K, value: V | undefined): { readonly 
 /** The schema guarantees a decimal that fits. */
 function decimal(value: string | number, decimals: number): bigint {
   const parsed = parseDecimal(String(value), decimals);
-  if (parsed === undefined) throw new CatalogError(['an amount is not a decimal that fits']);
+  if (parsed === undefined) throw new CatalogError([say('an amount is not a decimal that fits')]);
   return parsed;
 }
 

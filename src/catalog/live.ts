@@ -6,9 +6,10 @@ import { hash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Catalog } from '../core/model.ts';
+import { type Sentence, say } from '../core/sentence.ts';
 import type { Logo, LogoType } from '../core/service.ts';
 import { loadCatalog } from './catalog.ts';
-import { CatalogError, type FoundCatalog } from './source.ts';
+import { CatalogError, type FoundCatalog, inFile } from './source.ts';
 
 export type LoadedCatalog = Pick<FoundCatalog, 'origin' | 'path'> & {
   readonly catalog: Catalog;
@@ -22,7 +23,7 @@ export type CatalogStatus = Pick<LoadedCatalog, 'origin' | 'path' | 'digest'> & 
   /** Unix milliseconds. */
   readonly loadedAt: number;
   /** The last reload, if it was refused; cleared by the next accepted one. */
-  readonly refused?: { readonly at: number; readonly problems: readonly string[] };
+  readonly refused?: { readonly at: number; readonly problems: readonly Sentence[] };
 };
 
 export type LiveCatalog = ReturnType<typeof createLiveCatalog>;
@@ -97,7 +98,11 @@ function statusOf(loaded: LoadedCatalog, version: number, loadedAt: number): Cat
 /** A missing file must not replace a production catalog with the demo. */
 function requireFile(loaded: LoadedCatalog, next: LoadedCatalog): void {
   if (loaded.origin === 'built-in' || next.origin === 'file') return;
-  throw new CatalogError([`${loaded.path} no longer exists. Put it back, or restart the server.`]);
+  throw new CatalogError([
+    say('{path} no longer exists. Put it back, or restart the server.', {
+      path: loaded.path ?? '',
+    }),
+  ]);
 }
 
 /** A larger logo delays the first page of every visitor. */
@@ -115,24 +120,25 @@ const EXTENSIONS: Readonly<Record<LogoType, string>> = {
 /** Throws `CatalogError` for a file that is missing, too large, or not what its name says. */
 function readLogo(catalogPath: string, file: string): Logo {
   const path = join(dirname(catalogPath), file);
-  const refused = (text: string) =>
-    new CatalogError([`${basename(catalogPath)}: service.logo: ${text}`]);
+  const refused = (text: Sentence) =>
+    new CatalogError([inFile(basename(catalogPath), { path: 'service.logo', text })]);
   const bytes = read(path, refused);
   const type = typeOf(bytes);
   if (type === undefined || !path.endsWith(`.${EXTENSIONS[type]}`)) {
-    throw refused('must be an SVG, PNG or WebP image with the extension of its kind');
+    throw refused(say('must be an SVG, PNG or WebP image with the extension of its kind'));
   }
   return { path, name: `logo-${Bun.hash(bytes).toString(36)}.${EXTENSIONS[type]}`, type, bytes };
 }
 
-function read(path: string, refused: (text: string) => CatalogError): Uint8Array<ArrayBuffer> {
+function read(path: string, refused: (text: Sentence) => CatalogError): Uint8Array<ArrayBuffer> {
   try {
     const { size } = statSync(path);
     if (size <= LOGO_BYTES_MAX) return new Uint8Array(readFileSync(path));
   } catch {
-    throw refused('names a file that cannot be read; put it beside the catalog');
+    throw refused(say('names a file that cannot be read; put it beside the catalog'));
   }
-  throw refused(`must be a file of at most ${LOGO_BYTES_MAX.toLocaleString('en-US')} bytes`);
+  const count = LOGO_BYTES_MAX.toLocaleString('en-US');
+  throw refused(say('must be a file of at most {count} bytes', { count }));
 }
 
 function typeOf(bytes: Uint8Array): LogoType | undefined {

@@ -2,36 +2,47 @@
 // applied. Comments and formatting of the file are preserved. Only the drafted periods change,
 // which is verified before the text is returned. Pure.
 
-import { type Static, type TObject, Type } from '@sinclair/typebox';
+import { type Static, type TObject, type TSchema, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import { isoTime } from '../core/calendar.ts';
 import { parseInstant } from '../core/instant.ts';
+import { type Sentence, say } from '../core/sentence.ts';
 import { listAt, memberOf, textAt } from './document.ts';
 import { type PeriodEntry, PeriodSchema, TierSchema } from './price-schema.ts';
-import { CatalogError, parseToml, substitute } from './source.ts';
+import { shapeProblems } from './schema.ts';
+import { closed, listOf, text } from './shapes.ts';
+import { CatalogError, inFile, parseToml, substitute } from './source.ts';
 import { editToml, plainDocument } from './toml-edit.ts';
 
-const Model = Type.String({ minLength: 1, maxLength: 64 });
+const Model = text(say('the slug of a model'), { minLength: 1, maxLength: 64 });
 
 /** A model's price from an instant on, in catalog syntax. */
 const AddedPeriod = Type.Composite([Type.Object({ model: Model }), PeriodSchema], {
   additionalProperties: false,
+  expects: say('a table with a model and its price from an instant on'),
 });
 
-const WithdrawnPeriod = Type.Object(
+const WithdrawnPeriod = closed(
   { model: Model, valid_from: PeriodSchema.properties.valid_from },
-  { additionalProperties: false },
+  say('a table with model and valid_from'),
 );
 
 const CHANGES_MAX = 200;
 
+const changes = <T extends TSchema>(change: T) =>
+  Type.Optional(
+    listOf(change, say('a list of at most {count} prices', { count: String(CHANGES_MAX) }), {
+      maxItems: CHANGES_MAX,
+    }),
+  );
+
 /** The members of a draft, shared with the console's routes. */
 export const DRAFT = {
-  add: Type.Optional(Type.Array(AddedPeriod, { maxItems: CHANGES_MAX })),
-  withdraw: Type.Optional(Type.Array(WithdrawnPeriod, { maxItems: CHANGES_MAX })),
+  add: changes(AddedPeriod),
+  withdraw: changes(WithdrawnPeriod),
 };
 
-const DraftSchema = Type.Object(DRAFT, { additionalProperties: false });
+const DraftSchema = closed(DRAFT, say('a table with add or withdraw'));
 
 export type PriceDraft = Static<typeof DraftSchema>;
 
@@ -40,19 +51,16 @@ export function readDraft(text: string, label: string): PriceDraft {
   const value = text.trimStart().startsWith('{') ? parseJson(text, label) : parseToml(text, label);
   const plain = substitute(value, {}, []);
   if (Value.Check(DraftSchema, plain)) return plain;
-  const problems = [...Value.Errors(DraftSchema, plain)].map(({ path, schema }) => {
-    const place = path.slice(1).replaceAll('/', '.') || 'the draft';
-    const expects: unknown = memberOf(schema, 'expects');
-    return `${label}: ${place}: must be ${typeof expects === 'string' ? expects : 'as in a draft'}`;
-  });
-  throw new CatalogError([...new Set(problems)]);
+  throw new CatalogError(
+    shapeProblems(plain, DraftSchema, '').map((problem) => inFile(label, problem)),
+  );
 }
 
 function parseJson(text: string, label: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new CatalogError([`${label}: is not JSON`]);
+    throw new CatalogError([say('{label}: is not JSON', { label })]);
   }
 }
 
@@ -90,22 +98,24 @@ function draftedModels(
   nowMs: number,
 ): unknown[] {
   const models = listAt(document, 'model').map((model) => ({ ...Object(model) }));
-  const problems: string[] = [];
+  const problems: Sentence[] = [];
+  const refuse = (path: string, text: Sentence) =>
+    problems.push(say('{path}: {problem}', { path, problem: text }));
   const find = (path: string, entry: { readonly model: string; readonly valid_from: string }) => {
     const slug = slugOf(entry.model);
     const model: Periods | undefined =
       slug === undefined ? undefined : models.find((each) => textAt(each, 'slug') === slug);
     const atMs = parseInstant(entry.valid_from);
-    if (model === undefined) problems.push(`${path}.model: is not in the catalog`);
-    if (atMs === undefined) problems.push(`${path}.valid_from: must be an instant`);
-    else if (atMs <= nowMs) problems.push(`${path}.valid_from: ${PAST}`);
+    if (model === undefined) refuse(`${path}.model`, say('is not in the catalog'));
+    if (atMs === undefined) refuse(`${path}.valid_from`, say('must be an instant'));
+    else if (atMs <= nowMs) refuse(`${path}.valid_from`, PAST);
     return { model, periods: listAt(model, 'prices'), atMs: atMs ?? 0 };
   };
   for (const [at, entry] of withdraw.entries()) {
     const { model, periods, atMs } = find(`withdraw[${at}]`, entry);
     const left = periods.filter((period) => startOf(period) !== atMs);
     if (left.length === periods.length) {
-      problems.push(`withdraw[${at}].valid_from: no price of the model begins then`);
+      refuse(`withdraw[${at}].valid_from`, say('no price of the model begins then'));
     }
     if (model !== undefined) model.prices = left;
   }
@@ -113,7 +123,7 @@ function draftedModels(
     const { model, periods, atMs } = find(`add[${at}]`, entry);
     if (model === undefined) continue;
     if (periods.some((period) => startOf(period) === atMs)) {
-      problems.push(`add[${at}].valid_from: another price of the model begins then`);
+      refuse(`add[${at}].valid_from`, say('another price of the model begins then'));
     }
     const later = periods.findIndex((period) => startOf(period) >= atMs);
     const period = { ...periodOf(entry), valid_from: isoTime(atMs).replace('.000Z', 'Z') };
@@ -121,14 +131,14 @@ function draftedModels(
   }
   if (problems.length > 0) throw new CatalogError(problems);
   if (withdraw.length + add.length === 0) {
-    throw new CatalogError(['The draft changes nothing. Add a price, or withdraw one.']);
+    throw new CatalogError([say('The draft changes nothing. Add a price, or withdraw one.')]);
   }
   return models.map(({ prices, ...model }) =>
     prices === undefined || prices.length === 0 ? model : { ...model, prices },
   );
 }
 
-const PAST = 'must be later than now: what has been sold keeps its price';
+const PAST = say('must be later than now: what has been sold keeps its price');
 
 /** In the order of the file. */
 function periodOf(entry: PeriodEntry): PeriodEntry {

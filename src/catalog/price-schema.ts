@@ -2,15 +2,23 @@
 // across several values are in prices.ts.
 
 import { type Static, Type } from '@sinclair/typebox';
-import { closed, decimal, integer, listOf, oneOf, text } from './shapes.ts';
+import { say } from '../core/sentence.ts';
+import { closed, decimal, integer, listOf, oneOf, tableLike, text } from './shapes.ts';
 
 const RATES = 'input = "0.15", cached_input = "0.03", output = "0.60"';
 
 const rate = () => decimal(12, '0.60');
 
 /** Seconds are allowed because TOML's own times have them. */
-const timeOfDay = (hours: string, expects: string) =>
-  text(expects, { pattern: `^(?:${hours})(?::00)?$` });
+const timeOfDay = (hours: string, last: string, example: string) =>
+  text(
+    say('a time of day in UTC from {first} to {last}, such as {example}', {
+      first: '"00:00"',
+      last: `"${last}"`,
+      example: `"${example}"`,
+    }),
+    { pattern: `^(?:${hours})(?::00)?$` },
+  );
 
 /** In the order in which files have them. */
 const RateFields = {
@@ -24,19 +32,24 @@ const RateFields = {
 
 export const TierSchema = closed(
   { above_tokens: integer(1, 100_000_000), ...RateFields },
-  'a table such as { above_tokens = 200000, input = "0.30", output = "0.90" }',
+  tableLike('{ above_tokens = 200000, input = "0.30", output = "0.90" }'),
 );
 
 const PriceFields = {
   ...RateFields,
   tiers: Type.Optional(
-    listOf(TierSchema, 'a list of 1 to 8 tiers by prompt length', { minItems: 1, maxItems: 8 }),
+    listOf(TierSchema, say('a list of 1 to 8 tiers by prompt length'), {
+      minItems: 1,
+      maxItems: 8,
+    }),
   ),
   service_tiers: Type.Optional(
     Type.Record(Type.String(), decimal(4, '0.5', true), {
       minProperties: 1,
       maxProperties: 16,
-      expects: 'a table of 1 to 16 factors such as { flex = "0.5", priority = "2" }',
+      expects: say('a table of 1 to 16 factors such as {example}', {
+        example: '{ flex = "0.5", priority = "2" }',
+      }),
     }),
   ),
 };
@@ -45,44 +58,42 @@ const weekday = oneOf('mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun');
 
 export const WindowSchema = closed(
   {
-    from: timeOfDay(
-      '(?:[01]\\d|2[0-3]):[0-5]\\d',
-      'a time of day in UTC from "00:00" to "23:59", such as "16:30"',
-    ),
-    to: timeOfDay(
-      '(?:[01]\\d|2[0-3]):[0-5]\\d|24:00',
-      'a time of day in UTC from "00:00" to "24:00", such as "00:30"',
-    ),
+    from: timeOfDay('(?:[01]\\d|2[0-3]):[0-5]\\d', '23:59', '16:30'),
+    to: timeOfDay('(?:[01]\\d|2[0-3]):[0-5]\\d|24:00', '24:00', '00:30'),
     days: Type.Optional(
-      listOf(weekday, 'a list of different days, such as ["sat", "sun"]', {
-        minItems: 1,
-        uniqueItems: true,
-      }),
+      listOf(
+        weekday,
+        say('a list of different days, such as {example}', { example: '["sat", "sun"]' }),
+        {
+          minItems: 1,
+          uniqueItems: true,
+        },
+      ),
     ),
     ...PriceFields,
   },
-  `a table such as { from = "16:30", to = "00:30", ${RATES} }`,
+  tableLike(`{ from = "16:30", to = "00:30", ${RATES} }`),
 );
 
-const windows = Type.Optional(listOf(WindowSchema, 'a list of windows'));
+const windows = Type.Optional(listOf(WindowSchema, say('a list of windows')));
 
 /** The price from the beginning. */
-export const PriceSchema = closed({ ...PriceFields, windows }, `a table such as { ${RATES} }`);
+export const PriceSchema = closed({ ...PriceFields, windows }, tableLike(`{ ${RATES} }`));
 
 /** An upstream's cost to the operator, the same at any time. */
-export const CostSchema = closed(PriceFields, `a table such as { ${RATES} }`);
+export const CostSchema = closed(PriceFields, tableLike(`{ ${RATES} }`));
 
 /** A price that applies from a later instant. */
 export const PeriodSchema = closed(
   {
-    valid_from: text('an instant with its zone, such as 2026-10-01T00:00:00Z', {
+    valid_from: text(say('an instant with its zone, such as 2026-10-01T00:00:00Z'), {
       pattern:
         '^\\d{4}-\\d{2}-\\d{2}[Tt ]\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d{1,3})?)?(?:[Zz]|[+-]\\d{2}:\\d{2})$',
     }),
     ...PriceFields,
     windows,
   },
-  `a table such as { valid_from = 2026-10-01T00:00:00Z, ${RATES} }`,
+  tableLike(`{ valid_from = 2026-10-01T00:00:00Z, ${RATES} }`),
 );
 
 export type RatesEntry = Static<typeof PriceSchema>;

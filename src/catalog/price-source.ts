@@ -13,6 +13,7 @@ import {
   readNumber,
   type UsdRate,
 } from '../core/money.ts';
+import { say } from '../core/sentence.ts';
 import { listAt, memberOf, tableAt, textAt } from './document.ts';
 import type { CatalogEntry } from './entries.ts';
 import { CatalogError } from './source.ts';
@@ -40,8 +41,12 @@ export function readPriceList(text: string, label: string, usdPerMillion: UsdRat
     return pricedModel(asModelsDev(entry), provider, name, usdPerMillion);
   });
   if (models.length > 0) return Map.groupBy(models, ({ provider }) => provider);
-  const kinds = 'api.json of models.dev nor model_prices_and_context_window.json of LiteLLM';
-  throw new CatalogError([`${label}: is neither ${kinds}`]);
+  throw new CatalogError([
+    say(
+      '{label}: is neither api.json of models.dev nor model_prices_and_context_window.json of LiteLLM',
+      { label },
+    ),
+  ]);
 }
 
 /** A model of LiteLLM in the members of models.dev. Its rates stay those of a token. */

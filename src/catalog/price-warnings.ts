@@ -9,37 +9,52 @@ import { formatDecimal, PICO_DECIMALS, type Pico, parseDecimal } from '../core/m
 import { factorOf, type Price, ratesFor } from '../core/price.ts';
 import { pricesOf } from '../core/price-book.ts';
 import { factorText, RATE_NAMES } from '../core/price-terms.ts';
+import { joined, type Sentence, say } from '../core/sentence.ts';
 import type { PriceDraft } from './price-draft.ts';
 
-/** One line for each price and upstream, for prices that are effective at `nowMs` or later. */
-export function priceWarnings(catalog: Catalog, nowMs: number): string[] {
+/** One for each price and upstream, for prices that are effective at `nowMs` or later. */
+export function priceWarnings(catalog: Catalog, nowMs: number): Sentence[] {
   return catalog.models.flatMap((model) =>
     pricesFrom(model, nowMs).flatMap(({ price, from }) =>
-      model.servedBy.flatMap((placement) => {
-        const gaps = gapsOf(price, placement, model.contextWindow).join('; ');
-        const below = gaps && `is below the cost of ${placement.upstream}: ${gaps}`;
-        const lines = [below, writeWarning(price, placement, catalog)].filter(Boolean);
-        return lines.map((line) => `${model.slug}: the ${from} ${line}`);
-      }),
+      model.servedBy.flatMap((placement) =>
+        [belowCost(price, placement, model), writeWarning(price, placement, catalog)].flatMap(
+          (warning) =>
+            warning === undefined
+              ? []
+              : say('{slug}: {price} {warning}', { slug: model.slug, price: from, warning }),
+        ),
+      ),
     ),
   );
 }
 
-type NamedPrice = { readonly price: Price; readonly from: string };
+type NamedPrice = { readonly price: Price; readonly from: Sentence };
 
 /** The current prices of a model and the later ones, each version once. */
 function pricesFrom({ prices }: Model, nowMs: number): NamedPrice[] {
   const named = prices.flatMap((period, index): NamedPrice[] => {
     const { validFromMs } = period;
     if ((prices[index + 1]?.validFromMs ?? Number.POSITIVE_INFINITY) <= nowMs) return [];
-    const from = validFromMs <= nowMs ? 'current price' : `price from ${isoTime(validFromMs)} on`;
+    const from =
+      validFromMs <= nowMs
+        ? say('the current price')
+        : say('the price from {instant} on', { instant: isoTime(validFromMs) });
     return pricesOf(period).map((price) => ({ price, from }));
   });
   return [...new Map(named.map((each) => [each.price.version, each])).values()];
 }
 
+function belowCost(price: Price, placement: Placement, model: Model): Sentence | undefined {
+  const gaps = gapsOf(price, placement, model.contextWindow);
+  if (gaps.length === 0) return undefined;
+  return say('is below the cost of {upstream}: {gaps}', {
+    upstream: placement.upstream,
+    gaps: joined(gaps, '; '),
+  });
+}
+
 /** The rates and factors at which the price is lower than the cost. */
-function gapsOf(price: Price, { cost }: Placement, contextWindow: number): string[] {
+function gapsOf(price: Price, { cost }: Placement, contextWindow: number): Sentence[] {
   if (cost === undefined) return [];
   const bounds = [price, cost].flatMap(({ terms }) => terms?.tiers ?? []);
   const starts = new Set([0, ...bounds.map(({ aboveTokens }) => aboveTokens)]);
@@ -48,23 +63,31 @@ function gapsOf(price: Price, { cost }: Placement, contextWindow: number): strin
     ...rows.flatMap((start) => {
       const gaps = rateGaps(price, cost, start);
       if (gaps.length === 0) return [];
-      return [start === 0 ? gaps.join(', ') : `above ${start} tokens ${gaps.join(', ')}`];
+      const list = joined(gaps, ', ');
+      return start === 0
+        ? list
+        : say('above {count} tokens {gaps}', { count: String(start), gaps: list });
     }),
     ...(cost.terms?.serviceTiers ?? []).flatMap(({ name, factor }) => {
       const own = factorOf(price, name) ?? FACTOR_ONE;
       if (price.output * BigInt(own) >= cost.output * BigInt(factor)) return [];
-      return [`service tier ${name} × ${factorText(own)} (costs × ${factorText(factor)})`];
+      return say('service tier {name} × {own} (costs × {cost})', {
+        name,
+        own: factorText(own),
+        cost: factorText(factor),
+      });
     }),
   ];
 }
 
-function rateGaps(price: Price, cost: Price, aboveTokens: number): string[] {
+function rateGaps(price: Price, cost: Price, aboveTokens: number): Sentence[] {
   const sold = ratesFor(price, aboveTokens + 1);
   const bought = ratesFor(cost, aboveTokens + 1);
   return RATE_NAMES.flatMap(([member, name, whole]) => {
     if (sold[member] === undefined && bought[member] === undefined) return [];
-    const [own, cost] = [sold[member] ?? sold[whole], bought[member] ?? bought[whole]];
-    return own < cost ? [`${name} ${rateText(own)} (costs ${rateText(cost)})`] : [];
+    const [own, costs] = [sold[member] ?? sold[whole], bought[member] ?? bought[whole]];
+    if (own >= costs) return [];
+    return say('{name} {own} (costs {cost})', { name, own: rateText(own), cost: rateText(costs) });
   });
 }
 
@@ -73,12 +96,15 @@ function writeWarning(
   { input, cacheWrite }: Price,
   placement: Placement,
   catalog: Catalog,
-): string {
+): Sentence | undefined {
   const { cost, upstream } = placement;
   const isPriced = cacheWrite > input || (cost !== undefined && cost.cacheWrite > cost.input);
-  if (isPriced || input === 0n || !chargesWrites(placement, catalog)) return '';
-  const text = rateText(writeRate(input));
-  return `charges cache writes like input, and ${upstream} charges 1.25 times its input price for them; write cache_write = "${text}" in the next price`;
+  if (isPriced || input === 0n || !chargesWrites(placement, catalog)) return undefined;
+  const rate = rateText(writeRate(input));
+  return say(
+    'charges cache writes like input, and {upstream} charges 1.25 times its input price for them; write {line} in the next price',
+    { upstream, line: `cache_write = "${rate}"` },
+  );
 }
 
 function chargesWrites({ profile, upstream: id }: Placement, { upstreams }: Catalog): boolean {

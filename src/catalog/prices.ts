@@ -21,6 +21,7 @@ import {
   WEEKDAYS,
 } from '../core/price-book.ts';
 import { termsText } from '../core/price-terms.ts';
+import { type Sentence, say } from '../core/sentence.ts';
 import { SERVICE_TIER } from '../core/usage-details.ts';
 import { listAt, memberOf, sound } from './document.ts';
 import {
@@ -75,24 +76,26 @@ const CACHE_READS = ['cached_input', 'cached_input_explicit'] as const;
 const CACHE_WRITES = ['cache_write', 'cache_write_1h'] as const;
 type RateName = 'input' | (typeof CACHE_READS | typeof CACHE_WRITES)[number] | 'output';
 
-const DEAR_READ = 'must not be above input: a hold covers the prompt at that price';
+const DEAR_READ = say('must not be above input: a hold covers the prompt at that price');
 
 /** No answer may cost more than the ledger can book, or it could not be booked at all. */
-
 function rowProblems(
   rates: Partial<RatesEntry>,
   path: string,
   contextWindow: number,
   factor: bigint,
 ): Problem[] {
-  const problemsAbove = (names: readonly RateName[], most: bigint, text: string) =>
+  const problemsAbove = (names: readonly RateName[], most: bigint, text: Sentence) =>
     names.flatMap((name) => {
       const { [name]: rate } = rates;
       return rate === undefined || rateOf(rate) <= most ? [] : [{ path: `${path}.${name}`, text }];
     });
   const most = (AMOUNT_MAX * BigInt(PICO_PER_MICRO * FACTOR_ONE)) / factor;
   const limit = most / (WINDOWS_CHARGED * BigInt(contextWindow));
-  const text = `must not be above ${formatDecimal(limit, PICO_DECIMALS)} with this context_window: an answer could cost more than the books can hold`;
+  const text = say(
+    'must not be above {most} with this context_window: an answer could cost more than the books can hold',
+    { most: formatDecimal(limit, PICO_DECIMALS) },
+  );
   const { input } = rates;
   return [
     ...problemsAbove(['input', ...CACHE_WRITES, 'output'], limit, text),
@@ -109,13 +112,14 @@ export function termProblems(rates: Partial<RatesEntry>, path: string): Problem[
       const place = `${path}.service_tiers.${tomlKey(name)}`;
       if (!SERVICE_TIER.test(name)) return [{ path: place, text: SERVICE_TIER_EXPECTS }];
       if (factorOf(factor) <= FACTOR_MAX * FACTOR_ONE) return [];
-      return [{ path: place, text: `must not be above ${FACTOR_MAX}` }];
+      return [{ path: place, text: say('must not be above {most}', { most: String(FACTOR_MAX) }) }];
     }),
   ];
 }
 
-const SERVICE_TIER_EXPECTS =
-  'must have a name that is 2 to 32 of a-z, 0-9, "_" and "-", beginning with a letter';
+const SERVICE_TIER_EXPECTS = say(
+  'must have a name that is 2 to 32 of a-z, 0-9, "_" and "-", beginning with a letter',
+);
 const FACTOR_MAX = 100;
 
 /**
@@ -132,11 +136,13 @@ function tierProblems(
   const place = `${path}.tiers[${index}]`;
   const problems = [...CACHE_READS, ...CACHE_WRITES].flatMap((name) => {
     if (rates[name] === undefined || tier[name] !== undefined) return [];
-    const text = `is missing; a tier sets every rate that ${path} sets`;
+    const text = say('is missing; a tier sets every rate that {path} sets', { path });
     return [{ path: `${place}.${name}`, text }];
   });
   if (before === undefined || tier.above_tokens > before.above_tokens) return problems;
-  const text = `must be above ${before.above_tokens}, the bound of the tier before it`;
+  const text = say('must be above {bound}, the bound of the tier before it', {
+    bound: String(before.above_tokens),
+  });
   return [...problems, { path: `${place}.above_tokens`, text }];
 }
 
@@ -151,13 +157,15 @@ function windowProblems(period: unknown, path: string, contextWindow: number): P
     if (from === undefined || to === undefined || misshapen) return problems;
     const hours = toHours({ from, to, ...(days === undefined ? {} : { days }) });
     if (hours.fromMinute === hours.toMinute) {
-      const text = 'must not be the same as from; a whole day is from "00:00" to "24:00"';
+      const text = say('must not be the same as from; a whole day is from "00:00" to "24:00"');
       return [...problems, { path: `${place}.to`, text }];
     }
     const met = earlier.find((other) => overlap(other.hours, hours));
     earlier.push({ path: place, hours });
     if (met === undefined) return problems;
-    const text = `overlaps ${met.path}; at each time one window at most may be open`;
+    const text = say('overlaps {other}; at each time one window at most may be open', {
+      other: met.path,
+    });
     return [...problems, { path: place, text }];
   });
 }
@@ -169,11 +177,11 @@ function orderProblems(periods: readonly Partial<PeriodEntry>[], path: string): 
     if (text === undefined) return [];
     const ms = parseInstant(text);
     if (ms === undefined) {
-      return [{ path: place, text: 'must be an instant that the calendar has' }];
+      return [{ path: place, text: say('must be an instant that the calendar has') }];
     }
     const before = last;
     if (before !== undefined && ms <= before.ms) {
-      return [{ path: place, text: `must be later than ${before.path}` }];
+      return [{ path: place, text: say('must be later than {other}', { other: before.path }) }];
     }
     last = { path: place, ms };
     return [];

@@ -6,6 +6,7 @@ import { BUILT_IN_PROFILES } from '../core/built-in-profiles.ts';
 import { GENERATIONS, responsesProfile, vendorAt } from '../core/generations.ts';
 import type { ProfileChoice } from '../core/model.ts';
 import type { UpstreamProfile } from '../core/profile.ts';
+import { type Sentence, say } from '../core/sentence.ts';
 import { textAt } from './document.ts';
 import { changed, rootOf } from './profiles.ts';
 import type { PlacementEntry, UpstreamEntry } from './schema.ts';
@@ -67,7 +68,7 @@ function generationOf(
   const profile = all.get(row?.profile ?? from);
   if (own === undefined || profile === undefined) return undefined;
   if (row === undefined) {
-    const reason = 'tools with thinking need Responses since GPT-5.4';
+    const reason = say('tools with thinking need Responses since GPT-5.4');
     return responses === undefined ? undefined : { profile, choice: { name: responses, reason } };
   }
   // What Bedrock has of its own is kept as an operator's changes are.
@@ -98,21 +99,21 @@ export function chooseProfile(
           profile: own,
           choice: { name, reason: upstreamReason(entry, name) },
         })
-      : { profile: own, choice: { name, reason: 'the catalog names it for this model' } };
+      : { profile: own, choice: { name, reason: say('the catalog names it for this model') } };
   if (typeof set !== 'object') return chosen;
   const choice = {
     name: `${chosen.choice.name}, changed`,
-    reason: 'the catalog changes it for this model',
+    reason: say('the catalog changes it for this model'),
   };
   return { profile: changed(chosen.profile, set), choice };
 }
 
-const NAMED = 'the profile of the upstream';
-const DEFAULT = 'the default of the dialect';
+const NAMED = say('the profile of the upstream');
+const DEFAULT = say('the default of the dialect');
 
-function upstreamReason({ profile, dialect }: UpstreamEntry, name: string): string {
+function upstreamReason({ profile, dialect }: UpstreamEntry, name: string): Sentence {
   if (profile !== undefined) return NAMED;
-  return name === dialect ? DEFAULT : "the vendor at the upstream's address";
+  return name === dialect ? DEFAULT : say("the vendor at the upstream's address");
 }
 
 /** Whether something else than the upstream's own entry has decided. */
@@ -120,7 +121,10 @@ export function isChosen({ reason }: ProfileChoice): boolean {
   return reason !== NAMED && reason !== DEFAULT && reason !== DEMO_CHOICE.reason;
 }
 
-export const DEMO_CHOICE: ProfileChoice = { name: 'demo', reason: 'the built-in demo models' };
+export const DEMO_CHOICE: ProfileChoice = {
+  name: 'demo',
+  reason: say('the built-in demo models'),
+};
 
 /** The members of a profile that differ from another one. */
 function differences(one: UpstreamProfile, other: UpstreamProfile): object {

@@ -5,15 +5,28 @@ import { type Static, Type } from '@sinclair/typebox';
 import { EFFORTS } from '../core/effort.ts';
 import { CHAT_CHOICES, MESSAGES_CHOICES } from '../core/profile.ts';
 import { RESPONSES_CHOICES } from '../core/responses-profile.ts';
+import { say } from '../core/sentence.ts';
 import { SHARED_CHOICES } from '../core/shared-profile.ts';
-import { closed, integer, listOf, oneOf, text, visible } from './shapes.ts';
+import {
+  A_TABLE,
+  closed,
+  integer,
+  listOf,
+  oneOf,
+  prose,
+  tableLike,
+  text,
+  visible,
+  word,
+} from './shapes.ts';
 
-const word = () => Type.Optional(visible('a word, or "" for none', 64));
+const wordOrNone = () =>
+  Type.Optional(visible(say('a word, or {none} for none', { none: '""' }), 64));
 const words = () =>
   Type.Optional(
     closed(
-      { off: word(), low: word(), high: word(), max: word() },
-      'a table such as { off = "none", max = "xhigh" }',
+      { off: wordOrNone(), low: wordOrNone(), high: wordOrNone(), max: wordOrNone() },
+      tableLike('{ off = "none", max = "xhigh" }'),
     ),
   );
 const budget = () => Type.Optional(integer(1_024, 1_000_000));
@@ -29,30 +42,30 @@ const choices = (fields: Readonly<Record<string, readonly string[]>>) =>
 
 const SharedFields = {
   ...choices(SHARED_CHOICES),
-  base: Type.Optional(text('the name of a profile')),
+  base: Type.Optional(text(say('the name of a profile'))),
   stop_max: Type.Optional(integer(0, 16)),
   effort_words: words(),
   efforts: Type.Optional(
-    listOf(oneOf(...EFFORTS), 'a list of different efforts', { uniqueItems: true }),
+    listOf(oneOf(...EFFORTS), say('a list of different efforts'), { uniqueItems: true }),
   ),
-  empty_tool_result: Type.Optional(text('text of at most 1,024 characters', { maxLength: 1_024 })),
+  empty_tool_result: Type.Optional(prose(1_024)),
   extra_body: Type.Optional(
     Type.Record(Type.String(), Type.Unknown(), {
-      expects: 'a table of members for every request',
+      expects: say('a table of members for every request'),
     }),
   ),
 };
 
 export const PROFILE_SCHEMAS = {
-  chat: closed({ ...SharedFields, ...choices(CHAT_CHOICES), call_signature: word() }),
+  chat: closed({ ...SharedFields, ...choices(CHAT_CHOICES), call_signature: wordOrNone() }),
   messages: closed({
     ...SharedFields,
     ...choices(MESSAGES_CHOICES),
-    version: Type.Optional(visible('1 to 64 visible ASCII characters', 64, '+')),
+    version: Type.Optional(word(64)),
     thinking_budgets: Type.Optional(
       closed(
         { low: budget(), high: budget(), max: budget() },
-        'a table such as { low = 4096, high = 16384 }',
+        tableLike('{ low = 4096, high = 16384 }'),
       ),
     ),
   }),
@@ -66,8 +79,8 @@ export const PROFILE_SCHEMAS = {
 /** The document check covers only the tables' names; their content depends on the dialect. */
 export const ProfileTablesSchema = Type.Record(
   Type.String(),
-  Type.Record(Type.String(), Type.Unknown(), { expects: 'a table' }),
-  { expects: 'a table' },
+  Type.Record(Type.String(), Type.Unknown(), { expects: A_TABLE }),
+  { expects: A_TABLE },
 );
 
 export type ProfileTables = Static<typeof ProfileTablesSchema>;

@@ -5,9 +5,19 @@ import { BUILT_IN_PROFILES } from '../core/built-in-profiles.ts';
 import { isEffort, wordsOf } from '../core/effort.ts';
 import { isObject } from '../core/json.ts';
 import { RESERVED_MEMBERS, type UpstreamProfile } from '../core/profile.ts';
+import { type Sentence, say } from '../core/sentence.ts';
 import { textAt } from './document.ts';
 import { PROFILE_SCHEMAS, type ProfileTables } from './profile-schema.ts';
-import { didYouMean, nameProblems, type Problem, shapeProblems, tomlKey } from './schema.ts';
+import {
+  didYouMean,
+  missing,
+  mustBe,
+  nameProblems,
+  PROFILE_EXPECTS,
+  type Problem,
+  shapeProblems,
+  tomlKey,
+} from './schema.ts';
 
 type Dialect = UpstreamProfile['dialect'];
 
@@ -79,20 +89,22 @@ function baseProblems(
   path: string,
   tables: ReadonlyMap<string, unknown>,
 ): Problem[] {
-  const refuse = (text: string): Problem[] => [{ path: `${path}.base`, text }];
+  const refuse = (text: Sentence): Problem[] => [{ path: `${path}.base`, text }];
   const { base } = table;
   if (BUILT_IN_PROFILES.has(name)) {
     if (base === undefined) return [];
     return refuse(
-      'is not used here: the profile of this name is built in, and its table changes it',
+      say('is not used here: the profile of this name is built in, and its table changes it'),
     );
   }
-  if (base === undefined) return refuse('is missing; must be the name of the profile to change');
-  if (typeof base !== 'string') return refuse('must be the name of a profile');
+  if (base === undefined) return refuse(missing(say('the name of the profile to change')));
+  if (typeof base !== 'string') return refuse(mustBe(NAME_EXPECTS));
   if (!isKnown(base, tables)) return refuse(unknownProfile(base, tables));
   if (!leadsBack(name, tables)) return [];
-  return refuse('leads back to this profile; the last base must be a built-in profile');
+  return refuse(say('leads back to this profile; the last base must be a built-in profile'));
 }
+
+const NAME_EXPECTS = say('the name of a profile');
 
 function fieldProblems(
   table: Readonly<Record<string, unknown>>,
@@ -109,7 +121,10 @@ function fieldProblems(
   return [
     ...foreign.map(({ key, other }) => ({
       path: `${path}.${key}`,
-      text: `is a field of profiles of the ${other} dialect, and this one is of ${dialect}`,
+      text: say('is a field of profiles of the {other} dialect, and this one is of {dialect}', {
+        other,
+        dialect,
+      }),
     })),
     ...shapeProblems(Object.fromEntries(own), PROFILE_SCHEMAS[dialect], path),
     ...extraBodyProblems(fields['extra_body'], `${path}.extra_body`),
@@ -127,9 +142,9 @@ function extraBodyProblems(body: unknown, path: string): Problem[] {
   return [
     ...reserved.map((key) => ({
       path: `${path}.${key}`,
-      text: 'must not be set here: it is the request that says it',
+      text: say('must not be set here: it is the request that says it'),
     })),
-    ...notJson(body, path).map((below) => ({ path: below, text: 'must be a finite number' })),
+    ...notJson(body, path).map((below) => ({ path: below, text: say('must be a finite number') })),
   ];
 }
 
@@ -156,9 +171,11 @@ export function namedProfileProblems(
   const found = dialectOf(name, tables);
   if (found === undefined || dialect === undefined || found === dialect) return [];
   if (isKnown(`${name}-${dialect}`, tables)) return [];
-  return [
-    { path, text: `is a profile of the ${found} dialect, and this upstream speaks ${dialect}` },
-  ];
+  const text = say('is a profile of the {found} dialect, and this upstream speaks {dialect}', {
+    found,
+    dialect,
+  });
+  return [{ path, text }];
 }
 
 /** The problems of the profile of a model at an upstream: a name, or a table of changes. */
@@ -170,11 +187,10 @@ export function placementProfileProblems(
   entries: readonly (readonly [string, unknown])[],
 ): Problem[] {
   if (typeof profile === 'string') return namedProfileProblems(profile, dialect, path, entries);
-  if (!isObject(profile))
-    return [{ path, text: 'must be the name of a profile, or a table of its fields' }];
+  if (!isObject(profile)) return [{ path, text: mustBe(PROFILE_EXPECTS) }];
   const { base } = profile;
   if (base !== undefined && typeof base !== 'string') {
-    return [{ path: `${path}.base`, text: 'must be the name of a profile' }];
+    return [{ path: `${path}.base`, text: mustBe(NAME_EXPECTS) }];
   }
   const known = dialect ?? dialectOf(base ?? upstreamProfile ?? '', new Map(entries));
   return [
@@ -187,9 +203,9 @@ function isKnown(name: string, tables: ReadonlyMap<string, unknown>): boolean {
   return BUILT_IN_PROFILES.has(name) || tables.has(name);
 }
 
-function unknownProfile(name: string, tables: ReadonlyMap<string, unknown>): string {
+function unknownProfile(name: string, tables: ReadonlyMap<string, unknown>): Sentence {
   const hint = didYouMean(name, [...BUILT_IN_PROFILES.keys(), ...tables.keys()]);
-  return `is neither a built-in profile nor the name of a [profile.NAME]${hint}`;
+  return say('is neither a built-in profile nor the name of a [profile.NAME]{hint}', { hint });
 }
 
 /** The built-in profile at the end of the bases; where they lead to none, the last that exists. */

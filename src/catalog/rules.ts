@@ -12,6 +12,7 @@ import { isDay } from '../core/instant.ts';
 import { BUILT_IN_PLANS } from '../core/plan.ts';
 import { isLinkLocal } from '../core/private-address.ts';
 import type { UpstreamProfile } from '../core/profile.ts';
+import { type Sentence, say } from '../core/sentence.ts';
 import { listAt, sound, tableAt, textAt } from './document.ts';
 import { priceProblems, termProblems } from './prices.ts';
 import { profileNameOf, responsesFor } from './profile-choice.ts';
@@ -25,6 +26,8 @@ import {
   didYouMean,
   type ModelEntry,
   ModelSchema,
+  missing,
+  mustBe,
   nameProblems,
   type PlanEntry,
   PlanSchema,
@@ -79,7 +82,7 @@ function clashes(names: readonly Name[]): Problem[] {
   const firstPath = new Map<string, string>();
   return names.flatMap(({ path, name }) => {
     const taken = firstPath.get(name);
-    if (taken !== undefined) return [{ path, text: `is the same name as ${taken}` }];
+    if (taken !== undefined) return [{ path, text: say('is the same name as {taken}', { taken }) }];
     firstPath.set(name, path);
     return [];
   });
@@ -100,6 +103,8 @@ const REMOTE_KEYS = [
   'allow_link_local',
 ] as const satisfies readonly (keyof UpstreamEntry)[];
 
+const NOT_FOR_DEMO = say('is not used by the demo dialect; remove it');
+
 /** The ways to authenticate, of which an upstream has one or none. */
 const AUTH_KEYS = ['api_key', 'api_keys', 'aws', 'google'] as const;
 
@@ -110,42 +115,46 @@ function upstreamRules(
 ): Problem[] {
   const { dialect, profile, proxy } = upstream;
   if (dialect === undefined && profile === undefined) {
-    const text =
-      'is missing; must be "chat", "messages", "responses" or "demo", where no profile says it';
+    const text = say(
+      'is missing; must be "chat", "messages", "responses" or "demo", where no profile says it',
+    );
     return [{ path: `${path}.dialect`, text }];
   }
   if (dialect === 'demo') {
-    const text = 'is not used by the demo dialect; remove it';
     const set = REMOTE_KEYS.filter((key) => upstream[key] !== undefined);
-    return set.map((key) => ({ path: `${path}.${key}`, text }));
+    return set.map((key) => ({ path: `${path}.${key}`, text: NOT_FOR_DEMO }));
   }
   const spoken = dialect ?? dialectOf(profile ?? '', new Map(profiles));
   const problems = baseUrlRules(upstream, spoken, `${path}.base_url`);
-  const refuse = (key: string, text: string) => problems.push({ path: `${path}.${key}`, text });
-  if (proxy !== undefined && !isProxyUrl(proxy)) refuse('proxy', `must be ${PROXY_URL_EXPECTS}`);
+  const refuse = (key: string, text: Sentence) => problems.push({ path: `${path}.${key}`, text });
+  if (proxy !== undefined && !isProxyUrl(proxy)) refuse('proxy', mustBe(PROXY_URL_EXPECTS));
   const [kept, ...others] = AUTH_KEYS.filter((key) => upstream[key] !== undefined);
-  for (const key of others) refuse(key, `must not stand beside ${kept}; keep one of the two`);
+  for (const key of others) {
+    refuse(key, say('must not stand beside {kept}; keep one of the two', { kept: kept ?? '' }));
+  }
   if (profile === undefined) return problems;
   return [...problems, ...namedProfileProblems(profile, dialect, `${path}.profile`, profiles)];
 }
 
 function baseUrlRules(
-  { base_url: text, allow_link_local: allowed }: Partial<UpstreamEntry>,
+  { base_url: baseUrl, allow_link_local: allowed }: Partial<UpstreamEntry>,
   dialect: UpstreamProfile['dialect'] | undefined,
   path: string,
 ): Problem[] {
-  const url = readUpstreamUrl(text ?? '');
+  const url = readUpstreamUrl(baseUrl ?? '');
   if (url === undefined) {
-    const missing = text === undefined ? 'is missing; ' : '';
-    return [{ path, text: `${missing}must be ${UPSTREAM_URL_EXPECTS}` }];
+    const found = baseUrl === undefined ? missing : mustBe;
+    return [{ path, text: found(UPSTREAM_URL_EXPECTS) }];
   }
   if (allowed !== true && isLinkLocal(URL.parse(url)?.hostname ?? '')) {
-    const text =
-      'must not be a link-local or metadata address; where this is meant, set allow_link_local = true';
+    const text = say(
+      'must not be a link-local or metadata address; where this is meant, set allow_link_local = true',
+    );
     return [{ path, text }];
   }
   if (dialect !== 'messages' || !/\/v1(?:\?|$)/.test(url)) return [];
-  return [{ path, text: 'must not end with /v1: the messages dialect adds /v1/messages itself' }];
+  const text = say('must not end with /v1: the messages dialect adds /v1/messages itself');
+  return [{ path, text }];
 }
 
 function modelRules(
@@ -155,13 +164,13 @@ function modelRules(
   upstreamIds: readonly string[],
 ): Problem[] {
   const problems: Problem[] = [];
-  const refuse = (key: string, text: string) => problems.push({ path: `${path}.${key}`, text });
+  const refuse = (key: string, text: Sentence) => problems.push({ path: `${path}.${key}`, text });
   const { max_output: maxOutput = 0, context_window: contextWindow = maxOutput } = model;
   if (maxOutput > contextWindow) {
-    refuse('max_output', 'must not be above context_window');
+    refuse('max_output', say('must not be above context_window'));
   }
   if (model.created !== undefined && !isDay(model.created)) {
-    refuse('created', 'must be a day that the calendar has');
+    refuse('created', say('must be a day that the calendar has'));
   }
   for (const [index, { upstream, cost = {} }] of (model.served_by ?? []).entries()) {
     problems.push(...termProblems(cost, `${path}.served_by[${index}].cost`));
@@ -169,8 +178,9 @@ function modelRules(
     refuse(`served_by[${index}].upstream`, unknownName('upstream', upstream, upstreamIds));
   }
   for (const [index, fallback] of (model.fallbacks ?? []).entries()) {
-    if (fallback === model.slug) refuse(`fallbacks[${index}]`, 'must not be the model itself');
-    else if (!slugs.includes(fallback)) {
+    if (fallback === model.slug) {
+      refuse(`fallbacks[${index}]`, say('must not be the model itself'));
+    } else if (!slugs.includes(fallback)) {
       refuse(`fallbacks[${index}]`, unknownName('model', fallback, slugs));
     }
   }
@@ -191,8 +201,7 @@ function placementRules(
     const at = `${path}.served_by[${index}].profile`;
     const found = upstreams.find((each) => textAt(each, 'id') === id);
     const of = sound(UpstreamSchema, found ?? {});
-    if (of.dialect === 'demo')
-      return [{ path: at, text: 'is not used by the demo dialect; remove it' }];
+    if (of.dialect === 'demo') return [{ path: at, text: NOT_FOR_DEMO }];
     const spoken = of.dialect ?? dialectFor(of.profile ?? '');
     const base = typeof profile === 'string' ? profile : textAt(profile, 'base');
     const name =
@@ -217,21 +226,29 @@ function planRules(slug: string, plan: PlanEntry, slugs: readonly string[]): Pro
   const problems: Problem[] = [];
   if (!BUILT_IN_PLANS.some((builtIn) => builtIn.slug === slug)) {
     const absent = PLAN_LIMITS.filter((key) => plan[key] === undefined);
-    const text = `is missing; plan ${tomlKey(slug)} is not built in, so it needs every limit`;
+    const text = say('is missing; plan {plan} is not built in, so it needs every limit', {
+      plan: tomlKey(slug),
+    });
     problems.push(...absent.map((key) => ({ path: `${path}.${key}`, text })));
   }
   for (const [index, model] of (plan.models ?? []).entries()) {
     if (model === '*' || slugs.includes(model)) continue;
-    const text = unknownName('model', model, slugs);
-    problems.push({ path: `${path}.models[${index}]`, text: `${text} ("*" stands for all)` });
+    const text = say('{problem} ("*" stands for all)', {
+      problem: unknownName('model', model, slugs),
+    });
+    problems.push({ path: `${path}.models[${index}]`, text });
   }
   return problems;
 }
 
 /** Omits the name itself: it may come from a variable that holds a secret. */
-function unknownName(kind: 'model' | 'upstream', name: string, known: readonly string[]): string {
+function unknownName(kind: 'model' | 'upstream', name: string, known: readonly string[]): Sentence {
   const key = kind === 'model' ? 'slug' : 'id';
-  return `is not the ${key} of any [[${kind}]]${didYouMean(name, known)}`;
+  return say('is not the {key} of any [[{kind}]]{hint}', {
+    key,
+    kind,
+    hint: didYouMean(name, known),
+  });
 }
 
 function named(entry: unknown, key: string, path: string): Name[] {

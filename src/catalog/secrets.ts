@@ -3,6 +3,7 @@
 // page can set a key only by the name of a variable.
 
 import { isObject } from '../core/json.ts';
+import { type Sentence, say } from '../core/sentence.ts';
 import { listAt, memberOf, textAt } from './document.ts';
 import type { CatalogEntry } from './entries.ts';
 import type { Problem } from './schema.ts';
@@ -143,20 +144,24 @@ export function filledText(
   return { text: filled, problems };
 }
 
-const AMBIGUOUS = 'the text is written in a way that cannot be edited safely';
+const AMBIGUOUS = say('the text is written in a way that cannot be edited safely');
 
-const UNKNOWN = 'is not a hidden key of the file';
+const UNKNOWN = say('is not a hidden key of the file');
 
-const MOVED =
-  'must be set again as a reference: a hidden key of the file stays with its member, its address and its proxy';
+const MOVED = say(
+  'must be set again as a reference: a hidden key of the file stays with its member, its address and its proxy',
+);
 
 /** A page needs no secret to set it, and could send a token of the server to any address. */
-const GOOGLE =
-  'must be changed in the catalog file, as must the address and the proxy beside it: they receive tokens of the Google account of the server';
+const GOOGLE = say(
+  'must be changed in the catalog file, as must the address and the proxy beside it: they receive tokens of the Google account of the server',
+);
 
-const LITERAL =
+const LITERAL = say(
+  'must be a reference such as {example}; set the key in the environment or the .env file of the server',
   // biome-ignore lint/suspicious/noTemplateCurlyInString: the catalog's own syntax.
-  'must be a reference such as ${EAST_KEY}; set the key in the environment or the .env file of the server';
+  { example: '${EAST_KEY}' },
+);
 
 /**
  * What a page may not write: keys as literals, and references to variables where they would be shown
@@ -176,14 +181,16 @@ export function secretProblems(
     ...written.flatMap(({ path, value }) => {
       const names = [...value.matchAll(REFERENCES)].map(([, name = '']) => name);
       const isKey = path[0] === 'upstream' && KEY.test(pathText(path.slice(2)));
-      const problem = (words: string) => [{ path: pathText(path), text: words }];
+      const problem = (words: Sentence) => [{ path: pathText(path), text: words }];
       if (value.match(MARK) !== null) return [];
       if (!isKey) {
-        return names.length === 0 ? [] : problem('must not refer to a variable; only keys may');
+        return names.length === 0
+          ? []
+          : problem(say('must not refer to a variable; only keys may'));
       }
       if (!isPlain(value)) return problem(LITERAL);
       return names.some((name) => reserved.has(name))
-        ? problem('must not refer to a setting of the server')
+        ? problem(say('must not refer to a setting of the server'))
         : [];
     }),
     ...googleProblems(plainDocument(text), plainDocument(before)),

@@ -3,9 +3,10 @@
 
 import { accentContrast, CONTRAST_MIN } from '../core/colour.ts';
 import { formatDecimal, MICRO_DECIMALS, parseDecimal } from '../core/money.ts';
+import { say } from '../core/sentence.ts';
 import { type Accent, DEFAULT_SERVICE, type Logo, type Service } from '../core/service.ts';
 import { memberOf, sound } from './document.ts';
-import type { Problem } from './schema.ts';
+import { missing, type Problem } from './schema.ts';
 import { type ServiceEntry, ServiceSchema } from './service-schema.ts';
 
 /** All broken rules of the table in a document of any shape. */
@@ -25,7 +26,7 @@ function linkProblems(text: string | undefined, path: string): Problem[] {
   const url = URL.parse(text);
   const isWeb = url?.protocol === 'http:' || url?.protocol === 'https:';
   if (isWeb && url.username === '' && url.password === '') return [];
-  return [{ path, text: 'must be an http or https address without a user' }];
+  return [{ path, text: say('must be an http or https address without a user') }];
 }
 
 function accentProblems(accent: Accent | undefined): Problem[] {
@@ -33,8 +34,17 @@ function accentProblems(accent: Accent | undefined): Problem[] {
   return (['light', 'dark'] as const).flatMap((theme) => {
     const found = accentContrast(accent[theme], theme);
     if (found >= CONTRAST_MIN) return [];
-    const wanted = theme === 'light' ? 'darker' : 'lighter';
-    const text = `must be a ${wanted} colour: links in it have a contrast of ${found} on ${theme} pages, and WCAG AA requires ${CONTRAST_MIN}`;
+    const values = { found: String(found), least: String(CONTRAST_MIN) };
+    const text =
+      theme === 'light'
+        ? say(
+            'must be a darker colour: links in it have a contrast of {found} on light pages, and WCAG AA requires {least}',
+            values,
+          )
+        : say(
+            'must be a lighter colour: links in it have a contrast of {found} on dark pages, and WCAG AA requires {least}',
+            values,
+          );
     return [{ path: `service.accent.${theme}`, text }];
   });
 }
@@ -43,14 +53,14 @@ function currencyProblems(currency: ServiceEntry['currency']): Problem[] {
   if (currency === undefined) return [];
   const { code, per_usd: perUsd } = currency;
   if (!Intl.supportedValuesOf('currency').includes(code)) {
-    return [{ path: 'service.currency.code', text: 'is not a currency of ISO 4217' }];
+    return [{ path: 'service.currency.code', text: say('is not a currency of ISO 4217') }];
   }
   const path = 'service.currency.per_usd';
   if (code === 'USD' && perUsd !== undefined && normal(perUsd) !== '1') {
-    return [{ path, text: 'must be "1" for USD; remove it' }];
+    return [{ path, text: say('must be "1" for USD; remove it') }];
   }
   if (code === 'USD' || perUsd !== undefined) return [];
-  return [{ path, text: 'is missing; must be what one USD costs in this currency' }];
+  return [{ path, text: missing(say('what one USD costs in this currency')) }];
 }
 
 /** `readLogo` throws `CatalogError` for a file that cannot be shown. */

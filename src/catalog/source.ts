@@ -5,18 +5,24 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Environment } from '../core/environment.ts';
 import { errorCodeOf } from '../core/message-of.ts';
+import { type Sentence, say, wordsOf } from '../core/sentence.ts';
 import { DEMO_CATALOG } from './demo-catalog.ts';
 import { type Problem, tomlKey } from './schema.ts';
 
-/** All problems of a catalog, one line each. */
+/** All problems of a catalog. The message has one line for each, in English. */
 export class CatalogError extends Error {
   override readonly name = 'CatalogError';
-  readonly problems: readonly string[];
+  readonly problems: readonly Sentence[];
 
-  constructor(problems: readonly string[]) {
-    super(problems.join('\n'));
+  constructor(problems: readonly Sentence[]) {
+    super(problems.map(wordsOf).join('\n'));
     this.problems = problems;
   }
+}
+
+/** A problem with the file that has it. */
+export function inFile(label: string, { path, text: problem }: Problem): Sentence {
+  return say('{label}: {path}: {problem}', { label, path, problem });
 }
 
 export type FoundCatalog = {
@@ -58,8 +64,10 @@ export function findCatalog({
     }
     throw new CatalogError([
       missing
-        ? `${namedBy} names a file that does not exist: ${file}`
-        : `${file} cannot be read. Check that it is a file and that its permissions allow it.`,
+        ? say('{namedBy} names a file that does not exist: {file}', { namedBy, file })
+        : say('{file} cannot be read. Check that it is a file and that its permissions allow it.', {
+            file,
+          }),
     ]);
   }
 }
@@ -69,7 +77,14 @@ export function parseToml(text: string, label: string): unknown {
   const found = tomlProblem(text);
   if (found === undefined) return Bun.TOML.parse(text);
   const { line, column, problem } = found;
-  throw new CatalogError([`${label}: line ${line}, column ${column}: ${problem}`]);
+  throw new CatalogError([
+    say('{label}: line {line}, column {column}: {problem}', {
+      label,
+      line: String(line),
+      column: String(column),
+      problem,
+    }),
+  ]);
 }
 
 /** Where and why a text is not TOML; `undefined` for valid text. */
@@ -168,14 +183,15 @@ export function substitute(
 function fill(text: string, environment: Environment, problems: Problem[], path: string): string {
   return text.replace(REFERENCE, (reference, name: string) => {
     if (!VARIABLE_NAME.test(name) || !reference.endsWith('}')) {
-      problems.push({ path, text: 'must have the name of a variable between the braces after $' });
+      const text = say('must have the name of a variable between the braces after $');
+      problems.push({ path, text });
       return reference;
     }
     const value = Object.hasOwn(environment, name) ? environment[name] : undefined;
     if (value !== undefined && value !== '') return value;
     problems.push({
       path,
-      text: `needs the variable ${name}, which is not set in the environment`,
+      text: say('needs the variable {name}, which is not set in the environment', { name }),
     });
     return reference;
   });

@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { type LoadedCatalog, loadFound } from '../catalog/live.ts';
 import { type CatalogNote, readCatalogNote, readReloadRequest } from '../catalog/notes.ts';
 import { findCatalog } from '../catalog/source.ts';
-import { checkCatalog, digestOnDisk, requestReload } from '../operations/catalog.ts';
+import { checkInEnglish, digestOnDisk, requestReload } from '../operations/catalog.ts';
 import { databaseFile } from '../store/connect.ts';
 import { addCommand, addGroup, CommandError, type Output, type Perform } from './command.ts';
 import type { Context } from './context.ts';
@@ -40,7 +40,7 @@ export function addCatalogCommands(program: Command, perform: Perform): void {
 }
 
 function check(context: Context, _options: object, file?: string): Output {
-  const json = checkCatalog(() => load(context, file), context.clock());
+  const json = checkInEnglish(() => load(context, file), context.clock());
   if (!json.ok) return { json, text: json.problems.join('\n'), exitCode: 1 };
   const words = `${json.path ?? 'The built-in catalog'} is valid: ${countWords(json)}.`;
   const profiles = json.profiles.map(

@@ -10,6 +10,7 @@ import { priceWarnings } from '../catalog/price-warnings.ts';
 import { chosenProfiles, profileWarnings } from '../catalog/profile-notes.ts';
 import { isoTime } from '../core/calendar.ts';
 import { messageOf } from '../core/message-of.ts';
+import { wordsOf } from '../core/sentence.ts';
 import { keptAnswers } from '../idempotency/store.ts';
 import { accountsByPlan } from '../identity/accounts.ts';
 import { findDifferences } from '../ledger/audit.ts';
@@ -233,7 +234,7 @@ function checkCatalog(context: Context): Finding {
   const catalog = context.catalog();
   const { models, upstreams, plans } = catalog;
   const counts = `${models.length} models, ${upstreams.size} upstreams, ${plans.size} plans`;
-  const warnings = priceWarnings(catalog, context.clock());
+  const warnings = priceWarnings(catalog, context.clock()).map(wordsOf);
   return { ok: true, detail: [counts, ...warnings].join('; ') };
 }
 
@@ -249,7 +250,10 @@ function checkProfiles(context: Context): Finding {
     const own = others.length === 0 ? '' : ` (${others.join(', ')})`;
     return `${upstream.id}: ${upstream.profileName}${own}`;
   });
-  return { ok: true, detail: [names.join(', '), ...profileWarnings(catalog)].join('; ') };
+  return {
+    ok: true,
+    detail: [names.join(', '), ...profileWarnings(catalog).map(wordsOf)].join('; '),
+  };
 }
 
 function checkSecrets(context: Context): Finding {

@@ -9,6 +9,7 @@ import { CatalogError } from '../catalog/source.ts';
 import { isoTime, utcMonth } from '../core/calendar.ts';
 import type { Catalog } from '../core/model.ts';
 import { formatTokens, subtract } from '../core/money.ts';
+import { wordsOf } from '../core/sentence.ts';
 import { eachUsedRequest } from '../ledger/usage-records.ts';
 import { requireUnarchived } from '../operations/archive/notices.ts';
 import { requireModel } from '../operations/incidents.ts';
@@ -196,8 +197,9 @@ async function publish(
   );
   const found = context.foundCatalog();
   const prepared = preparePrices(found, draft, context.clock());
+  const warnings = prepared.warnings.map(wordsOf);
   if (options.dryRun === true) {
-    const { text, basedOn, warnings } = prepared;
+    const { text, basedOn } = prepared;
     const lines = [text.trimEnd(), ...warningLines(warnings)];
     return { json: { based_on: basedOn, text, warnings }, text: lines.join('\n') };
   }
@@ -208,10 +210,10 @@ async function publish(
     draftSummary(draft),
   );
   return {
-    json: { ...published, warnings: prepared.warnings },
+    json: { ...published, warnings },
     text: [
       `${published.path} is written. The previous file is ${published.backup}. A running server applies it within a second; check with tollgate catalog status.`,
-      ...warningLines(prepared.warnings),
+      ...warningLines(warnings),
     ].join('\n'),
   };
 }

@@ -8,7 +8,7 @@ import { findCatalog } from '../catalog/source.ts';
 import { suggest } from '../catalog/suggest.ts';
 import { editToml, plainDocument } from '../catalog/toml-edit.ts';
 import { renderValue } from '../catalog/toml-values.ts';
-import { checkCatalog } from '../operations/catalog.ts';
+import { checkInEnglish } from '../operations/catalog.ts';
 import { CommandError, type Output } from './command.ts';
 import type { Context } from './context.ts';
 import { oneOf, parsePercent } from './parse.ts';
@@ -40,7 +40,7 @@ export function suggestCatalog(context: Context, options: SuggestOptions): Outpu
     throw new CommandError('not_editable', 'The catalog needs its models as [[model]].');
   }
   const nowMs = context.clock();
-  const checked = checkCatalog(() => loadFound({ ...found, text: draft }, nowMs), nowMs);
+  const checked = checkInEnglish(() => loadFound({ ...found, text: draft }, nowMs), nowMs);
   const warnings = checked.ok ? checked.warnings : [];
   const show = (value: unknown) => (value === undefined ? 'none' : renderValue(value));
   const lines = [

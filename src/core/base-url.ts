@@ -1,6 +1,8 @@
 // Reads the base URLs that operators configure: the public one in the settings and those of
 // upstreams in the catalog. The address of an upstream's proxy has different rules.
 
+import { say } from './sentence.ts';
+
 /** The requirement for a base URL, phrased to follow "must be". */
 export const BASE_URL_EXPECTS = 'an http or https address without a user, query or fragment';
 
@@ -10,7 +12,7 @@ export function readBaseUrl(text: string): string | undefined {
 }
 
 /** The requirement for an upstream's base URL, phrased to follow "must be". */
-export const UPSTREAM_URL_EXPECTS = 'an http or https address without a user or fragment';
+export const UPSTREAM_URL_EXPECTS = say('an http or https address without a user or fragment');
 
 /** As `readBaseUrl`, but with any query: Azure's dated versions are chosen by `?api-version=`. */
 export function readUpstreamUrl(text: string): string | undefined {
@@ -27,8 +29,10 @@ export function urlBelow(baseUrl: string, path: string): string {
 }
 
 /** The requirement for an HTTP proxy's address, phrased to follow "must be". */
-export const PROXY_URL_EXPECTS =
-  'an http or https address of a proxy such as "http://proxy.example:3128", without a path';
+export const PROXY_URL_EXPECTS = say(
+  'an http or https address of a proxy such as {example}, without a path',
+  { example: '"http://proxy.example:3128"' },
+);
 
 /** Whether a text is the address of an HTTP proxy. It may contain a user and a password. */
 export function isProxyUrl(text: string): boolean {

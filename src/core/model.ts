@@ -6,6 +6,7 @@ import type { IncidentLimits, Plan } from './plan.ts';
 import type { Price } from './price.ts';
 import type { PriceBook } from './price-book.ts';
 import type { UpstreamProfile } from './profile.ts';
+import type { Sentence } from './sentence.ts';
 import type { Service } from './service.ts';
 
 export type ModelFeature = 'tools' | 'json' | 'vision' | 'reasoning';
@@ -26,7 +27,7 @@ export type Placement = {
 };
 
 /** The name of a placement's profile, and why it is this one. */
-export type ProfileChoice = { readonly name: string; readonly reason: string };
+export type ProfileChoice = { readonly name: string; readonly reason: Sentence };
 
 export type Model = {
   readonly slug: string;

@@ -26,6 +26,15 @@ export function wordsOf({ text, values }: Sentence): string {
   });
 }
 
+/** One after the other, as one sentence. */
+export function joined(sentences: readonly Sentence[], separator: string): Sentence {
+  const names = sentences.map((_, at) => `part${at}`);
+  return {
+    text: names.map((name) => `{${name}}`).join(separator),
+    values: Object.fromEntries(names.map((name, at) => [name, sentences[at] ?? ''])),
+  };
+}
+
 /** In minutes, hours from one on, days from two on. */
 export function sayAge(ageMs: number): Sentence {
   const hours = Math.floor(ageMs / 3_600_000);

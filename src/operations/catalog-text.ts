@@ -14,6 +14,7 @@ import { plainDocument } from '../catalog/toml-edit.ts';
 import { pathText, readToml } from '../catalog/toml-text.ts';
 import type { Catalog } from '../core/model.ts';
 import { BUILT_IN_PLANS } from '../core/plan.ts';
+import { type Sentence, say, wordsOf } from '../core/sentence.ts';
 import type { Change } from '../identity/audit.ts';
 import { OperationError } from './error.ts';
 import { type PreparedText, type Published, previousText, publishText } from './publish-catalog.ts';
@@ -24,7 +25,7 @@ export type TextProblem = Problem & { readonly line: number; readonly column: nu
 export type CheckedText = {
   readonly basedOn: string;
   readonly problems: readonly TextProblem[];
-  readonly warnings: readonly string[];
+  readonly warnings: readonly Sentence[];
   readonly difference: readonly DifferenceLine[];
   /** The entries that differ, such as `model swift-1 changed`. */
   readonly changes: readonly ChangedEntry[];
@@ -32,7 +33,7 @@ export type CheckedText = {
   readonly result?: PreparedText & { readonly catalog: Catalog };
 };
 
-type ChangedEntry = { readonly id: string; readonly summary: string };
+type ChangedEntry = { readonly id: string; readonly summary: Sentence };
 
 export type TextFacts = {
   readonly nowMs: number;
@@ -65,7 +66,8 @@ export function checkText(found: FoundCatalog, typed: string, facts: TextFacts):
   const invalid = tomlProblem(text) ?? strictProblem(text);
   if (invalid !== undefined) {
     const { line, column, problem } = invalid;
-    return { ...none, problems: [{ path: '', text: problem, line, column }] };
+    const words = say('is not TOML: {problem}', { problem });
+    return { ...none, problems: [{ path: '', text: words, line, column }] };
   }
   const kept = [...keptIn(previousText(found) ?? ''), ...keptIn(found.text)];
   const filled = filledText(text, new Map(kept));
@@ -88,7 +90,7 @@ export function checkText(found: FoundCatalog, typed: string, facts: TextFacts):
     return { basedOn, problems: [], warnings, difference, changes, result };
   } catch (error) {
     if (!(error instanceof CatalogError)) throw error;
-    const [words = 'is not valid'] = error.problems;
+    const [words = say('is not valid')] = error.problems;
     return { ...none, difference, changes, problems: placed(text, [{ path: '', text: words }]) };
   }
 }
@@ -120,7 +122,9 @@ function planProblems(before: unknown, after: unknown, accounts: TextFacts['acco
     const count = accounts.get(slug) ?? 0;
     const stays = kept.has(slug) || BUILT_IN_PLANS.some((plan) => plan.slug === slug);
     if (stays || count === 0) return [];
-    const text = `is the plan of ${count} accounts; change their plan first, then remove it`;
+    const text = say('is the plan of {count} accounts; change their plan first, then remove it', {
+      count: String(count),
+    });
     return [{ path: `plan.${tomlKey(slug)}`, text }];
   });
 }
@@ -146,8 +150,10 @@ function entryChanges(before: unknown, after: unknown): ChangedEntry[] {
     const [old, now] = [entriesOf(before, kind), entriesOf(after, kind)];
     return [...new Set([...old.keys(), ...now.keys()])].flatMap((id) => {
       if (Bun.deepEquals(old.get(id), now.get(id))) return [];
-      const what = !old.has(id) ? 'added' : now.has(id) ? 'changed' : 'removed';
-      return [{ id, summary: `${kind} ${id} ${what}` }];
+      const entry = { kind, id };
+      if (!old.has(id)) return [{ id, summary: say('{kind} {id} added', entry) }];
+      if (!now.has(id)) return [{ id, summary: say('{kind} {id} removed', entry) }];
+      return [{ id, summary: say('{kind} {id} changed', entry) }];
     });
   });
 }
@@ -162,7 +168,7 @@ export function publishCheckedText(
 ): Promise<Published> {
   const [first] = problems;
   if (result === undefined || difference.length === 0) {
-    const why = first && `Line ${first.line}: ${first.path} ${first.text}`;
+    const why = first && `Line ${first.line}: ${first.path} ${wordsOf(first.text)}`;
     throw new OperationError('invalid_catalog', why ?? 'Nothing differs from the file.');
   }
   const lines = difference
@@ -171,7 +177,7 @@ export function publishCheckedText(
   const bounded = (text: string) =>
     text.length > DETAIL_MAX ? `${text.slice(0, DETAIL_MAX)}…` : text;
   const detail = {
-    summary: bounded(changes.map(({ summary }) => summary).join('; ')),
+    summary: bounded(changes.map(({ summary }) => wordsOf(summary)).join('; ')),
     difference: bounded(lines.join('\n')),
   };
   const subject = changes.length === 1 ? (changes[0]?.id ?? 'catalog') : 'catalog';

@@ -9,6 +9,7 @@ import { priceWarnings } from '../catalog/price-warnings.ts';
 import { chosenProfiles, profileWarnings } from '../catalog/profile-notes.ts';
 import { CatalogError, type FoundCatalog } from '../catalog/source.ts';
 import { createId } from '../core/id.ts';
+import { wordsOf } from '../core/sentence.ts';
 import { type AuditAction, auditChange, type Change } from '../identity/audit.ts';
 import type { Database } from '../store/contract.ts';
 import { auditEvents } from '../store/tables.ts';
@@ -37,6 +38,14 @@ export function checkCatalog(load: () => LoadedCatalog, nowMs: number) {
     if (error instanceof CatalogError) return { ok: false, problems: error.problems } as const;
     throw error;
   }
+}
+
+/** The same for the command line. */
+export function checkInEnglish(load: () => LoadedCatalog, nowMs: number) {
+  const checked = checkCatalog(load, nowMs);
+  const problems = checked.problems.map(wordsOf);
+  if (!checked.ok) return { ...checked, problems };
+  return { ...checked, problems, warnings: checked.warnings.map(wordsOf) };
 }
 
 /** `null` where it cannot be read. */

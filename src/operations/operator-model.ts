@@ -5,6 +5,7 @@ import { modelState, placeState, type UpstreamState } from '../core/health.ts';
 import type { Catalog, Model } from '../core/model.ts';
 import { formatTokens, formatUsd, ZERO } from '../core/money.ts';
 import { planIncludes } from '../core/plan.ts';
+import { wordsOf } from '../core/sentence.ts';
 import type { ModelFigures } from '../ledger/series/models.ts';
 import type { incidentRecord } from './incidents.ts';
 
@@ -73,7 +74,7 @@ function placementsOf({ slug, servedBy }: Model, states: readonly UpstreamState[
       disabled: known?.disabled === true,
       has_cost: cost !== undefined,
       profile: profileChoice.name,
-      profile_reason: profileChoice.reason,
+      profile_reason: wordsOf(profileChoice.reason),
     } as const;
   });
 }

@@ -21,6 +21,7 @@ import { basename, dirname, join } from 'node:path';
 import { catalogDigest } from '../catalog/live.ts';
 import { readSharedCatalog } from '../catalog/notes.ts';
 import type { FoundCatalog } from '../catalog/source.ts';
+import { type Sentence, say, wordsOf } from '../core/sentence.ts';
 import { type AuditAction, auditChange, type Change } from '../identity/audit.ts';
 import { syncFile } from '../store/sqlite-copy.ts';
 import { publishCatalog } from './catalog.ts';
@@ -30,9 +31,11 @@ import { OperationError } from './error.ts';
 export type PreparedText = { readonly basedOn: string; readonly text: string };
 
 /** Why the catalog cannot be written; `undefined` where it can. */
-export function whyNotWritable({ origin, path }: FoundCatalog): string | undefined {
+export function whyNotWritable({ origin, path }: FoundCatalog): Sentence | undefined {
   if (origin === 'built-in' || path === undefined) {
-    return 'The built-in demonstration catalog serves, and it has no file. Write a catalog.toml of your own first.';
+    return say(
+      'The built-in demonstration catalog serves, and it has no file. Write a catalog.toml of your own first.',
+    );
   }
   try {
     const file = realpathSync(path);
@@ -40,7 +43,10 @@ export function whyNotWritable({ origin, path }: FoundCatalog): string | undefin
     accessSync(dirname(file), constants.W_OK);
     return undefined;
   } catch {
-    return `The server may not write ${path} or its folder. Copy the text into the file by hand.`;
+    return say(
+      'The server may not write {path} or its folder. Copy the text into the file by hand.',
+      { path },
+    );
   }
 }
 
@@ -86,7 +92,10 @@ export async function publishText(
 ): Promise<Published> {
   const refused = whyNotWritable(found);
   if (refused !== undefined || found.path === undefined) {
-    throw new OperationError('catalog_not_writable', refused ?? 'There is no catalog file.');
+    throw new OperationError(
+      'catalog_not_writable',
+      refused === undefined ? 'There is no catalog file.' : wordsOf(refused),
+    );
   }
   if (catalogDigest(found.text) !== prepared.basedOn) {
     throw hasChanged();

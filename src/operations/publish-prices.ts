@@ -7,6 +7,7 @@ import { priceWarnings, withWritePrices } from '../catalog/price-warnings.ts';
 import type { FoundCatalog } from '../catalog/source.ts';
 import { parseInstant } from '../core/instant.ts';
 import type { Catalog } from '../core/model.ts';
+import type { Sentence } from '../core/sentence.ts';
 import type { Change } from '../identity/audit.ts';
 import { OperationError } from './error.ts';
 import { type Published, publishText } from './publish-catalog.ts';
@@ -18,7 +19,7 @@ type PreparedPrices = {
   readonly catalog: Catalog;
   readonly text: string;
   /** What an operator should know before publishing. */
-  readonly warnings: readonly string[];
+  readonly warnings: readonly Sentence[];
 };
 
 /** Writes nothing. Throws `CatalogError` and `not_editable`. */

@@ -8,6 +8,7 @@ import { type LoadedCatalog, loadFound } from '../catalog/live.ts';
 import { CatalogError, type FoundCatalog, findCatalog } from '../catalog/source.ts';
 import { ConfigError } from '../config/read.ts';
 import { VARIABLES } from '../config/settings.ts';
+import { say } from '../core/sentence.ts';
 import type { LoadedEnvironment } from './environment.ts';
 import type { Inputs } from './inputs.ts';
 
@@ -97,7 +98,7 @@ function statOf(path: string): Stats | undefined {
 
 function notAgain(path: string): CatalogError {
   return new CatalogError([
-    `${path} is not a file, so it cannot be read again. Restart the server.`,
+    say('{path} is not a file, so it cannot be read again. Restart the server.', { path }),
   ]);
 }
 
@@ -105,7 +106,9 @@ function environmentNow(inputs: Inputs): LoadedEnvironment {
   try {
     return inputs.readEnvironment();
   } catch (error) {
-    if (error instanceof ConfigError) throw new CatalogError(error.problems);
+    if (error instanceof ConfigError) {
+      throw new CatalogError(error.problems.map((problem) => say('{problem}', { problem })));
+    }
     throw error;
   }
 }

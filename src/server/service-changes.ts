@@ -8,7 +8,7 @@ import type { CatalogStatus, LiveCatalog } from '../catalog/live.ts';
 import { type CatalogNote, readReloadRequest, writeCatalogNote } from '../catalog/notes.ts';
 import type { Alert } from '../core/alert.ts';
 import { isoTime } from '../core/calendar.ts';
-import { type Sentence, say } from '../core/sentence.ts';
+import { type Sentence, say, wordsOf } from '../core/sentence.ts';
 import type { ServiceState } from '../core/service-state.ts';
 import { accountsByPlan } from '../identity/accounts.ts';
 import { createAuditTail } from '../identity/audit-tail.ts';
@@ -151,7 +151,7 @@ export async function createServiceStates(options: OperatorsOptions): Promise<Se
     } else if (refused !== undefined) {
       const { problems } = refused;
       log.error(
-        `catalog: refused, version ${version} stays active: ${listed(problems).join('; ')}`,
+        `catalog: refused, version ${version} stays active: ${listed(problems.map(wordsOf)).join('; ')}`,
       );
       alert({ kind: 'catalog_refused', problems: problems.length });
     }
@@ -284,7 +284,7 @@ function noteOf(
     refused:
       refused === undefined
         ? null
-        : { at: isoTime(refused.at), problems: listed(refused.problems) },
+        : { at: isoTime(refused.at), problems: listed(refused.problems.map(wordsOf)) },
   };
 }
 

@@ -1,6 +1,8 @@
 // The pages in the visitor's language: by the browser's list, then by the choice in the menu.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { TRANSLATIONS } from '../../src/dashboard/texts/compile.ts';
 import { describeInBrowser } from '../support/browser.ts';
 import { generate } from '../support/client.ts';
@@ -81,6 +83,46 @@ describeInBrowser('languages', (browser) => {
     },
     180_000,
   );
+
+  test('what is wrong with a catalog has no English words in German', async () => {
+    const path = join(rig.gateway.directory, 'catalog.toml');
+    const file = readFileSync(path, 'utf8');
+    await using visitor = await browser.visit(rig.operator.session.url, { locale: 'de-DE' });
+    const { page } = visitor;
+    await openSignedIn(visitor, rig.operator, '/catalog');
+    const english = async () =>
+      (await page.evaluate<string[]>(TEXTS)).filter((text) =>
+        wordsOf([text]).some((word) => ENGLISH.has(word)),
+      );
+    const field = page.getByLabel(german('Catalog file'));
+    // Its key is a mark, unlike the one in the file.
+    const shown = await field.inputValue();
+    const service = '[service]\ntagline = ""';
+    const plan = '[plan.klein]\nmax_contxt = 0\nmodels = ["okk"]';
+    await field.fill(`${shown.replace('[service]', service)}\n${plan}\n`);
+    await expectText(
+      page,
+      'plan.klein.max_contxt ist kein bekannter Name; meinten Sie max_context?',
+    );
+    await expectText(page, 'service.tagline erwartet: Text von 1 bis 200 Zeichen in einer Zeile');
+    expect(await english()).toEqual([]);
+    const cost = 'cost = { input = "99", output = "99" }';
+    await field.fill(shown.replace('served_by = [{', `served_by = [{ ${cost}, `));
+    await expectText(page, /der aktuelle Preis liegt unter den Kosten von/);
+    await expectText(page, 'model ok geändert');
+    expect(await english()).toEqual([]);
+    writeFileSync(path, `${file}\n[plan.klein]\nmax_context = 0\n`);
+    await expect(rig.gateway.run('catalog', 'reload')).rejects.toThrow();
+    await page.reload();
+    await expectText(
+      page,
+      /catalog\.toml: plan\.klein\.max_context: erwartet: eine ganze Zahl von/,
+    );
+    expect(await english()).toEqual([]);
+    writeFileSync(path, file);
+    await rig.gateway.run('catalog', 'reload');
+    await expectClean(visitor);
+  });
 
   test('the menu changes the language for good', async () => {
     const customer = await rig.newCustomer();

@@ -5,6 +5,7 @@ import { CatalogError } from '../../src/catalog/source.ts';
 import { micro, pico, usdRate } from '../../src/core/money.ts';
 import { BUILT_IN_PLANS } from '../../src/core/plan.ts';
 import { DEFAULT_PROFILE } from '../../src/core/profile.ts';
+import { wordsOf } from '../../src/core/sentence.ts';
 import { DEFAULT_SERVICE } from '../../src/core/service.ts';
 import { CHAT_PLACEMENT, DEMO_PLACEMENT } from '../support/model.ts';
 import { alwaysAt } from '../support/price.ts';
@@ -31,7 +32,7 @@ function load(text: string, environment: Record<string, string> = {}) {
 }
 
 const problemsOf = (text: string, environment: Record<string, string> = {}): readonly string[] =>
-  thrownBy(CatalogError, () => load(text, environment))?.problems ?? [];
+  (thrownBy(CatalogError, () => load(text, environment))?.problems ?? []).map(wordsOf);
 
 const DEFAULT_TIMEOUTS = {
   connectMs: 10_000,
@@ -460,7 +461,7 @@ const MISTAKES: readonly (readonly [string, string, readonly string[]])[] = [
     'dialect = "chat"\ngoogle = { credentials_file = "", key = "k" }',
     [
       'upstream[0].google.key: is not a known key',
-      'upstream[0].google.credentials_file: must be text of 1 to 4096 characters on one line',
+      'upstream[0].google.credentials_file: must be text of 1 to 4,096 characters on one line',
     ],
   ],
   [

@@ -5,6 +5,7 @@ import { expect, test } from 'bun:test';
 import { DEMO_CATALOG } from '../../src/catalog/demo-catalog.ts';
 import { createLiveCatalog, type LoadedCatalog, loadFound } from '../../src/catalog/live.ts';
 import { CatalogError } from '../../src/catalog/source.ts';
+import { say, wordsOf } from '../../src/core/sentence.ts';
 
 const NOON = Date.UTC(2026, 10, 21, 12);
 
@@ -21,8 +22,10 @@ const file = (slug: string): LoadedCatalog =>
 
 const BUILT_IN = loadFound({ origin: 'built-in', text: DEMO_CATALOG, environment: {} }, NOON);
 
+const said = (problem: string) => say('{problem}', { problem });
+
 function refused(...problems: string[]): never {
-  throw new CatalogError(problems);
+  throw new CatalogError(problems.map(said));
 }
 
 /** A live catalog whose next reads are taken from the end of `reads`. */
@@ -63,7 +66,7 @@ test('an invalid one is refused whole with all its problems, until one is accept
   expect(live.reload()).toMatchObject({
     version,
     digest,
-    refused: { at: NOON + 1, problems: ['a', 'b'] },
+    refused: { at: NOON + 1, problems: [said('a'), said('b')] },
   });
   expect(slug()).toBe('one');
   expect(live.reload()).not.toHaveProperty('refused');
@@ -72,7 +75,7 @@ test('an invalid one is refused whole with all its problems, until one is accept
 
 test('a file that is gone keeps the last catalog; the demonstration never takes its place', () => {
   const { live, slug } = start(file('one'), () => BUILT_IN);
-  expect(live.reload().refused?.problems).toEqual([
+  expect(live.reload().refused?.problems.map(wordsOf)).toEqual([
     '/somewhere/catalog.toml no longer exists. Put it back, or restart the server.',
   ]);
   expect(slug()).toBe('one');

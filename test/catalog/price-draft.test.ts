@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { loadCatalog } from '../../src/catalog/catalog.ts';
 import { draftedText, type PriceDraft, readDraft } from '../../src/catalog/price-draft.ts';
 import { CatalogError } from '../../src/catalog/source.ts';
+import { wordsOf } from '../../src/core/sentence.ts';
 import { thrownBy } from '../support/thrown.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
@@ -119,7 +120,7 @@ test('what has not begun can be withdrawn, windows and all, and put back as it w
 });
 
 const problemsOf = (work: () => unknown): readonly string[] =>
-  thrownBy(CatalogError, work)?.problems ?? [];
+  (thrownBy(CatalogError, work)?.problems ?? []).map(wordsOf);
 
 describe('what cannot be', () => {
   const later = { valid_from: '2026-12-25T00:00:00Z', ...RATES };
@@ -184,7 +185,7 @@ test('a draft is read from TOML and from JSON, and its mistakes by their place',
   expect(readDraft(JSON.stringify(draft), 'draft')).toEqual(draft);
   expect(readDraft(toml, 'draft')).toEqual(draft);
   expect(problemsOf(() => readDraft(toml.replace('"0.2"', '"cheap"'), 'draft'))).toEqual([
-    'draft: add.0.input: must be a decimal such as "0.60", at most 1000000 and with at most 12 decimals',
+    'draft: add[0].input: must be a decimal such as "0.60", at most 1000000 and with at most 12 decimals',
   ]);
   expect(problemsOf(() => readDraft('{', 'draft'))).toEqual(['draft: is not JSON']);
 });

@@ -7,6 +7,7 @@ import { pricingRecord } from '../../src/catalog/pricing-record.ts';
 import { CatalogError } from '../../src/catalog/source.ts';
 import { pico, usdRate } from '../../src/core/money.ts';
 import type { Price } from '../../src/core/price.ts';
+import { wordsOf } from '../../src/core/sentence.ts';
 import { thrownBy } from '../support/thrown.ts';
 
 const RATES = 'input = "2", output = "10"';
@@ -32,7 +33,7 @@ const priceOf = (price: string): Price => load(price).prices[0].price;
 
 function problemsOf(price: string, cost?: string): readonly string[] {
   const { problems = [] } = thrownBy(CatalogError, () => load(price, cost)) ?? {};
-  return problems.map((problem) => problem.replace('built-in catalog: model[0].', ''));
+  return problems.map((problem) => wordsOf(problem).replace('built-in catalog: model[0].', ''));
 }
 
 describe('the version of a price', () => {

@@ -4,6 +4,7 @@
 import { describe, expect, test } from 'bun:test';
 import { loadCatalog } from '../../src/catalog/catalog.ts';
 import { priceWarnings, withWritePrices } from '../../src/catalog/price-warnings.ts';
+import { wordsOf } from '../../src/core/sentence.ts';
 
 const NOW = Date.parse('2026-11-28T00:00:00Z');
 
@@ -30,7 +31,7 @@ ${prices}
   return loadCatalog({ text, environment: {}, nowMs: NOW });
 }
 
-const warnings = (facts: Facts) => priceWarnings(catalogOf(facts), NOW);
+const warnings = (facts: Facts) => priceWarnings(catalogOf(facts), NOW).map(wordsOf);
 
 const COST = 'input = 2, cached_input = "0.2", cache_write = "2.5", output = 10';
 

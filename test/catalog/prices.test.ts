@@ -4,6 +4,7 @@ import { describe, expect, test } from 'bun:test';
 import { loadCatalog } from '../../src/catalog/catalog.ts';
 import { CatalogError } from '../../src/catalog/source.ts';
 import { priceAt, SINCE_EVER, WEEKDAYS } from '../../src/core/price-book.ts';
+import { wordsOf } from '../../src/core/sentence.ts';
 import { thrownBy } from '../support/thrown.ts';
 
 function catalogText(prices: string): string {
@@ -28,7 +29,7 @@ function load(prices: string) {
 
 function problemsOf(prices: string): readonly string[] {
   const { problems = [] } = thrownBy(CatalogError, () => load(prices)) ?? {};
-  return problems.map((problem) => problem.replace('built-in catalog: ', ''));
+  return problems.map((problem) => wordsOf(problem).replace('built-in catalog: ', ''));
 }
 
 const PICO = 10n ** 12n;

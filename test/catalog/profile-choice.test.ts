@@ -7,6 +7,7 @@ import { CatalogError } from '../../src/catalog/source.ts';
 import { BUILT_IN_PROFILES } from '../../src/core/built-in-profiles.ts';
 import { GENERATIONS } from '../../src/core/generations.ts';
 import type { UpstreamProfile } from '../../src/core/profile.ts';
+import { say, wordsOf } from '../../src/core/sentence.ts';
 import { thrownBy } from '../support/thrown.ts';
 
 type Settings = {
@@ -45,7 +46,7 @@ function placed(model: string, settings: Settings) {
 
 function problemsOf(model: string, settings: Settings): readonly string[] {
   const { problems = [] } = thrownBy(CatalogError, () => placed(model, settings)) ?? {};
-  return problems.map((problem) => problem.replace('catalog.toml: ', ''));
+  return problems.map((problem) => wordsOf(problem).replace('catalog.toml: ', ''));
 }
 
 function builtIn(name: string): UpstreamProfile {
@@ -164,18 +165,18 @@ describe('by the name of the model', () => {
       expect(new Set(of.map((name) => builtIn(name).dialect))).toEqual(
         new Set([builtIn(profile).dialect]),
       );
-      expect(reason).not.toBe('');
+      expect(wordsOf(reason)).not.toBe('');
     }
   });
 
   test('the reason is that of the generation', () => {
-    expect(placed('glm-5.2', { profile: 'zai' }).profileChoice.reason).toBe(
+    expect(wordsOf(placed('glm-5.2', { profile: 'zai' }).profileChoice.reason)).toBe(
       'GLM-5.2 has two efforts',
     );
-    expect(placed('gpt-6-luna', { profile: 'openai' }).profileChoice.reason).toBe(
+    expect(wordsOf(placed('gpt-6-luna', { profile: 'openai' }).profileChoice.reason)).toBe(
       'tools with thinking need Responses since GPT-5.4',
     );
-    expect(placed('kimi-k2.6', { profile: 'moonshot' }).profileChoice.reason).toBe(
+    expect(wordsOf(placed('kimi-k2.6', { profile: 'moonshot' }).profileChoice.reason)).toBe(
       'the profile of the upstream',
     );
   });
@@ -268,7 +269,8 @@ describe('the host of an upstream without a profile', () => {
   });
 
   test('is the reason, unless the dialect is', () => {
-    const reason = (host: string) => placed('x', { host, dialect: 'chat' }).profileChoice.reason;
+    const reason = (host: string) =>
+      wordsOf(placed('x', { host, dialect: 'chat' }).profileChoice.reason);
     expect(reason('api.deepseek.com')).toBe("the vendor at the upstream's address");
     expect(reason('models.example')).toBe('the default of the dialect');
   });
@@ -285,7 +287,7 @@ describe('the profile of served_by', () => {
   test('wins over the name of the model', () => {
     expect(placed('claude-opus-5-5', { ...anthropic, served: '"anthropic-4.6"' })).toMatchObject({
       profile: builtIn('anthropic-4.6'),
-      profileChoice: { name: 'anthropic-4.6', reason: 'the catalog names it for this model' },
+      profileChoice: { name: 'anthropic-4.6', reason: say('the catalog names it for this model') },
     });
     expect(placed('gpt-6-luna', { profile: 'openai', served: '"openai"' }).profile).toEqual(
       builtIn('openai'),
@@ -305,7 +307,7 @@ describe('the profile of served_by', () => {
       },
       profileChoice: {
         name: 'anthropic-5.5, changed',
-        reason: 'the catalog changes it for this model',
+        reason: say('the catalog changes it for this model'),
       },
     });
   });
@@ -429,7 +431,7 @@ describe('mistakes', () => {
     const text = textOf('x', { dialect: 'demo', served: '"openai"' }).replace(/^base_url.*$/m, '');
     const { problems } =
       thrownBy(CatalogError, () => loadCatalog({ text, environment: {}, nowMs: 0 })) ?? {};
-    expect(problems?.map((problem) => problem.replace('built-in catalog: ', ''))).toEqual([
+    expect(problems?.map((problem) => wordsOf(problem).replace('built-in catalog: ', ''))).toEqual([
       `${at}: is not used by the demo dialect; remove it`,
     ]);
   });

@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'bun:test';
 import { loadCatalog } from '../../src/catalog/catalog.ts';
 import { chosenProfiles, profileWarnings } from '../../src/catalog/profile-notes.ts';
+import { wordsOf } from '../../src/core/sentence.ts';
 
 type Served = readonly [slug: string, upstream: string, model: string, more?: string];
 
@@ -90,7 +91,7 @@ describe('a warning', () => {
       ['old', 'named', 'gpt-5.1'],
       ['free', 'free', 'gpt-6-luna'],
     ]);
-    expect(profileWarnings(catalog)).toEqual([
+    expect(profileWarnings(catalog).map(wordsOf)).toEqual([
       `luna: gpt-6-luna at named does not think beside tools ${remedy}`,
       `astra: gpt-6.2-astra at host refuses every tool ${remedy}`,
     ]);

@@ -8,6 +8,7 @@ import { PROFILE_SCHEMAS } from '../../src/catalog/profile-schema.ts';
 import { CatalogError } from '../../src/catalog/source.ts';
 import { BUILT_IN_PROFILES } from '../../src/core/built-in-profiles.ts';
 import { DEFAULT_PROFILE, RESERVED_MEMBERS, type UpstreamProfile } from '../../src/core/profile.ts';
+import { wordsOf } from '../../src/core/sentence.ts';
 import { thrownBy } from '../support/thrown.ts';
 
 type Dialect = UpstreamProfile['dialect'];
@@ -43,7 +44,7 @@ function profileOf(tables: string, profile?: string, dialect?: Dialect): unknown
 
 function problemsOf(text: string, environment: Record<string, string> = {}): readonly string[] {
   const { problems = [] } = thrownBy(CatalogError, () => load(text, environment)) ?? {};
-  return problems.map((problem) => problem.replace('catalog.toml: ', ''));
+  return problems.map((problem) => wordsOf(problem).replace('catalog.toml: ', ''));
 }
 
 function builtIn(name: string): UpstreamProfile {

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { loadCatalog } from '../../src/catalog/catalog.ts';
 import { loadFound } from '../../src/catalog/live.ts';
 import { CatalogError } from '../../src/catalog/source.ts';
+import { wordsOf } from '../../src/core/sentence.ts';
 import { DEFAULT_SERVICE } from '../../src/core/service.ts';
 import { faceCatalog } from '../support/face.ts';
 import { thrownBy } from '../support/thrown.ts';
@@ -20,7 +21,7 @@ const serviceOf = (lines: string) =>
   loadCatalog({ text: withService(lines), environment: {}, nowMs: 0 }).service;
 
 const problemsOf = (load: () => unknown): readonly string[] =>
-  thrownBy(CatalogError, load)?.problems ?? [];
+  (thrownBy(CatalogError, load)?.problems ?? []).map(wordsOf);
 
 test('has defaults for every key', () => {
   expect(serviceOf('')).toEqual(DEFAULT_SERVICE);

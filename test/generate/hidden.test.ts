@@ -10,6 +10,7 @@ import { createLearned } from '../../src/core/learned.ts';
 import type { Catalog, Model, Upstream } from '../../src/core/model.ts';
 import { micro, pico } from '../../src/core/money.ts';
 import { type ChatProfile, DEFAULT_PROFILE, DEMO_PROFILE } from '../../src/core/profile.ts';
+import { say } from '../../src/core/sentence.ts';
 import { generate } from '../../src/generate/generate.ts';
 import { moneyFor } from '../../src/generate/money.ts';
 import type { CheckedRequest } from '../../src/generate/pipeline-types.ts';
@@ -91,7 +92,7 @@ function catalogOf(upstream: Upstream): Catalog {
         model: 'thinker',
         weight: 1,
         profile: upstream.dialect === 'demo' ? DEMO_PROFILE : upstream.profile,
-        profileChoice: { name: 'test', reason: 'a test' },
+        profileChoice: { name: 'test', reason: say('a test') },
         timeouts: TIMEOUT,
       },
     ],

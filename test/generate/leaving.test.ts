@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { BUILT_IN_PROFILES } from '../../src/core/built-in-profiles.ts';
 import { createDeadlines } from '../../src/core/deadlines.ts';
 import type { Catalog, Model, Upstream } from '../../src/core/model.ts';
+import { say } from '../../src/core/sentence.ts';
 import { recompute } from '../../src/core/unseen.ts';
 import { generate } from '../../src/generate/generate.ts';
 import { createAttempts } from '../../src/upstream/attempt.ts';
@@ -250,7 +251,7 @@ function catalogOf({ profile: name, reasons }: Case, timeouts: typeof TIMEOUTS):
     servedBy: [
       {
         ...{ upstream: upstream.id, model: 'thinker', weight: 1, profile: held, timeouts },
-        profileChoice: { name, reason: 'a test' },
+        profileChoice: { name, reason: say('a test') },
       },
     ],
   };

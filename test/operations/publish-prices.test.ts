@@ -96,7 +96,7 @@ describeOnEachDatabase('publishing prices', async () => {
 
   test('the built-in catalog has no file, and says so', async () => {
     const found = findCatalog({ environment: {}, directory: join(directory, 'nowhere') });
-    expect(whyNotWritable(found)).toStartWith('The built-in demonstration catalog');
+    expect(whyNotWritable(found)?.text).toStartWith('The built-in demonstration catalog');
     const prepared = preparePrices(found, DRAFT, NOW);
     expect(await codeOf(() => publishPrices(change, found, prepared, {}))).toBe(
       'catalog_not_writable',

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { DEMO_CATALOG } from '../../src/catalog/demo-catalog.ts';
 import { CatalogError } from '../../src/catalog/source.ts';
 import { createContext } from '../../src/cli/context.ts';
+import { wordsOf } from '../../src/core/sentence.ts';
 import { createCatalogFile } from '../../src/server/catalog-file.ts';
 import { temporaryDirectory } from '../support/database.ts';
 import { thrownBy } from '../support/thrown.ts';
@@ -37,7 +38,7 @@ function start() {
 
 /** The problems for which it is refused. */
 const refusalOf = (read: () => unknown): readonly string[] =>
-  thrownBy(CatalogError, read)?.problems ?? [];
+  (thrownBy(CatalogError, read)?.problems ?? []).map(wordsOf);
 
 test.each(['catalog', 'env'] as const)('a pipe in the place of the %s file is not read', (name) => {
   const { paths, read, pipesRead } = start();

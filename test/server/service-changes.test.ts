@@ -8,7 +8,7 @@ import { createLiveCatalog, type LoadedCatalog, loadFound } from '../../src/cata
 import { readCatalogNote } from '../../src/catalog/notes.ts';
 import { CatalogError } from '../../src/catalog/source.ts';
 import type { Alert } from '../../src/core/alert.ts';
-import { wordsOf } from '../../src/core/sentence.ts';
+import { say, wordsOf } from '../../src/core/sentence.ts';
 import { createAccounts } from '../../src/identity/accounts.ts';
 import { type AuditAction, writeAuditEvent } from '../../src/identity/audit.ts';
 import type { ChangedAccounts } from '../../src/identity/authenticate.ts';
@@ -205,7 +205,7 @@ test('what cannot be read is logged once, and taken up as soon as it can be', as
 test('a refused catalog is an alert, a line of the log and a note, with the first of its problems', async () => {
   const problems = Array.from({ length: 60 }, (_, at) => `problem ${at}`);
   const { operators, database, errors, alerts } = await start(() => {
-    throw new CatalogError(problems);
+    throw new CatalogError(problems.map((problem) => say('{problem}', { problem })));
   });
   const { catalog } = operators.current();
   process.kill(process.pid, 'SIGHUP');

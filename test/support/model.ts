@@ -2,6 +2,7 @@
 
 import type { Placement, Upstream, UpstreamTimeouts } from '../../src/core/model.ts';
 import { DEFAULT_PROFILE, DEMO_PROFILE } from '../../src/core/profile.ts';
+import { say } from '../../src/core/sentence.ts';
 
 /** A second for everything, and no least speed. */
 export const TIMEOUTS: UpstreamTimeouts = {
@@ -23,12 +24,12 @@ const BASE = {
 /** What a placement at a chat upstream has where the catalog says nothing else. */
 export const CHAT_PLACEMENT = {
   profile: DEFAULT_PROFILE.chat,
-  profileChoice: { name: 'chat', reason: 'the default of the dialect' },
+  profileChoice: { name: 'chat', reason: say('the default of the dialect') },
 } as const satisfies Partial<Placement>;
 
 export const DEMO_PLACEMENT = {
   profile: DEMO_PROFILE,
-  profileChoice: { name: 'demo', reason: 'the built-in demo models' },
+  profileChoice: { name: 'demo', reason: say('the built-in demo models') },
 } as const satisfies Partial<Placement>;
 
 export function demoUpstream(id: string): Extract<Upstream, { readonly dialect: 'demo' }> {

@@ -8,6 +8,7 @@ import type { GenerationEvent, Turn } from '../../src/core/generation.ts';
 import type { UpstreamTimeouts } from '../../src/core/model.ts';
 import { type ChatProfile, DEFAULT_PROFILE, DEMO_PROFILE } from '../../src/core/profile.ts';
 import type { Candidate } from '../../src/core/route.ts';
+import { say } from '../../src/core/sentence.ts';
 import { type Attempt, createAttempts } from '../../src/upstream/attempt.ts';
 import type { Behaviour } from '../support/behaviours.ts';
 import { chatUpstream } from '../support/model.ts';
@@ -159,7 +160,7 @@ function candidate(
   features: readonly 'reasoning'[],
 ): Candidate {
   const profile = upstream.dialect === 'demo' ? DEMO_PROFILE : upstream.profile;
-  const placed = { profile, profileChoice: { name: 'test', reason: 'a test' } };
+  const placed = { profile, profileChoice: { name: 'test', reason: say('a test') } };
   return {
     model: {
       slug: model,

@@ -1,6 +1,8 @@
 // All error codes of the dashboard and console APIs with their status. Includes codes of the
 // domains, so that domain errors are returned unchanged.
 
+import { CatalogError } from '../../catalog/source.ts';
+import type { Sentence } from '../../core/sentence.ts';
 import { IdentityError } from '../../identity/error.ts';
 import { LedgerRefusal, LedgerSilent, LedgerUnavailable } from '../../ledger/error.ts';
 import { OperationError } from '../../operations/error.ts';
@@ -159,6 +161,8 @@ export type ErrorReply = {
   readonly message: string;
   readonly param?: string | undefined;
   readonly retryAfterSeconds?: number | undefined;
+  /** The message for a page, which shows it in its language. */
+  readonly sentences?: readonly Sentence[];
 };
 
 /** The response for an error; `undefined` for unexpected errors. */
@@ -174,6 +178,11 @@ export function refusalOf(error: unknown): ErrorReply | undefined {
   if (error instanceof OperationError) {
     const { code, message } = error;
     return { status: statusOf(code), code, message, param: PARAMS[code] };
+  }
+  // Its sentences name places and contain no values.
+  if (error instanceof CatalogError) {
+    const message = error.message.replaceAll('\n', '; ');
+    return { status: 400, code: 'invalid_request', message, sentences: error.problems };
   }
   if (error instanceof LedgerRefusal) {
     const code = 'ledger_refused';

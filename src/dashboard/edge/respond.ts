@@ -44,10 +44,16 @@ export function finish(result: unknown, requestId: string, isHttps: boolean): Re
   return new Response(JSON.stringify(result), { headers });
 }
 
-/** `{ "error": { code, message, param?, request_id } }` */
+/** `{ "error": { code, message, param?, sentences?, request_id } }` */
 export function finishRefusal(refusal: ErrorReply, requestId: string, isHttps: boolean): Response {
-  const { status, code, message, param, retryAfterSeconds } = refusal;
-  const error = { code, message, ...(param === undefined ? {} : { param }), request_id: requestId };
+  const { status, code, message, param, sentences, retryAfterSeconds } = refusal;
+  const error = {
+    code,
+    message,
+    ...(param !== undefined && { param }),
+    ...(sentences !== undefined && { sentences }),
+    request_id: requestId,
+  };
   const response = finish({ error }, requestId, isHttps);
   const headers = new Headers(response.headers);
   if (retryAfterSeconds !== undefined) headers.set('retry-after', String(retryAfterSeconds));

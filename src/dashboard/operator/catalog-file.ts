@@ -3,9 +3,9 @@
 
 import { catalogDigest } from '../../catalog/live.ts';
 import { CatalogError } from '../../catalog/source.ts';
+import { say } from '../../core/sentence.ts';
 import { whyNotWritable } from '../../operations/publish-catalog.ts';
 import type { MachineDependencies } from '../dependencies.ts';
-import { invalidRequest } from '../edge/error.ts';
 
 export function catalogFileRecord({
   machine,
@@ -24,7 +24,7 @@ export function catalogFileRecord({
     };
   } catch (error) {
     if (!(error instanceof CatalogError)) throw error;
-    const [reason = 'The catalog cannot be read.'] = error.problems;
+    const [reason = say('The catalog cannot be read.')] = error.problems;
     return { path: null, digest: null, in_force: false, not_writable: reason };
   }
 }
@@ -41,14 +41,4 @@ export async function takeUp<Published extends { readonly digest: string }>(
     in_force: digest === published.digest,
     problems: refused?.problems ?? [],
   };
-}
-
-/** A broken catalog is a refusal. Its messages name locations and contain no values. */
-export function orRefused<T>(work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    if (!(error instanceof CatalogError)) throw error;
-    throw invalidRequest(error.problems.join('; '));
-  }
 }

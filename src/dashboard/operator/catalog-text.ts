@@ -26,7 +26,7 @@ import type {
   TextCheckRecord,
   UpstreamTestRecord,
 } from '../records/operator-catalog.ts';
-import { catalogFileRecord, orRefused, takeUp } from './catalog-file.ts';
+import { catalogFileRecord, takeUp } from './catalog-file.ts';
 import { editedText, entryRecord } from './catalog-forms.ts';
 import { changeOf } from './dependencies.ts';
 
@@ -43,7 +43,7 @@ const ENTRY = {
 export function catalogTextRoutes(dependencies: MachineDependencies): OperatorRoutes {
   const { machine, clock } = dependencies;
 
-  const check = (text: string, found = orRefused(machine.findCatalog)) =>
+  const check = (text: string, found = machine.findCatalog()) =>
     checkDraft(dependencies, text, found);
 
   return [
@@ -103,7 +103,7 @@ export function catalogTextRoutes(dependencies: MachineDependencies): OperatorRo
       permission: 'service.manage',
       body: { text: TEXT, based_on: Type.String({ maxLength: 64 }) },
       async handle({ body: { text, based_on }, actor }): Promise<PublishedRecord> {
-        const found = orRefused(machine.findCatalog);
+        const found = machine.findCatalog();
         const checked = await check(text, found);
         const { result } = checked;
         const seen = { ...checked, ...(result && { result: { ...result, basedOn: based_on } }) };
@@ -142,14 +142,14 @@ export async function checkDraft(
 ): Promise<CheckedText> {
   const accounts = new Map(await accountsByPlan(store.database));
   const facts = { nowMs: clock(), reserved: machine.settings, accounts };
-  return orRefused(() => checkText(found, text, facts));
+  return checkText(found, text, facts);
 }
 
 function textRecord(dependencies: MachineDependencies): CatalogTextRecord {
-  const found = orRefused(dependencies.machine.findCatalog);
+  const found = dependencies.machine.findCatalog();
   const previous = previousText(found);
   return {
-    text: orRefused(() => shownText(found.text)),
+    text: shownText(found.text),
     based_on: catalogDigest(found.text),
     previous: previous === undefined ? null : orNull(() => shownText(previous)),
     file: catalogFileRecord(dependencies),

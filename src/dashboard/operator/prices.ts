@@ -23,7 +23,7 @@ import { TEXT_BODY_BYTES_MAX } from '../edge/body.ts';
 import { DashboardError, invalidRequest } from '../edge/error.ts';
 import { type OperatorRoutes, sessionRoute, viewRoute } from '../edge/route.ts';
 import type { PreviewRecord, PriceBookRecord } from '../records/operator-catalog.ts';
-import { catalogFileRecord, orRefused } from './catalog-file.ts';
+import { catalogFileRecord } from './catalog-file.ts';
 import { checkDraft } from './catalog-text.ts';
 
 const MONTH = Type.Optional(Type.String({ pattern: '^\\d{4}-(0[1-9]|1[0-2])$' }));
@@ -45,7 +45,7 @@ export function priceRoutes(dependencies: MachineDependencies): OperatorRoutes {
       handle({ body: { text, ...draft } }) {
         const slugOf = (name: string) => catalog().resolve(name)?.slug ?? name;
         const priced = withWritePrices(draft, catalog());
-        const drafted = orRefused(() => draftedText(text, priced, slugOf, clock()));
+        const drafted = draftedText(text, priced, slugOf, clock());
         if ('text' in drafted) return drafted;
         throw new OperationError('not_editable', drafted.notEditable);
       },
@@ -57,7 +57,7 @@ export function priceRoutes(dependencies: MachineDependencies): OperatorRoutes {
       permission: 'prices.preview',
       body: { text: Type.String(), month: MONTH },
       async handle({ body: { text, month }, request }) {
-        const found = orRefused(machine.findCatalog);
+        const found = machine.findCatalog();
         const { result } = await checkDraft(dependencies, text, found);
         if (result === undefined) {
           throw invalidRequest('The draft is not a valid catalog. Correct it first.', 'text');

@@ -3,6 +3,7 @@
 import type { CatalogEntry, CatalogEntryKind } from '../../catalog/entries.ts';
 import type { EntryField } from '../../catalog/entry-fields.ts';
 import type { PriceDraft } from '../../catalog/price-draft.ts';
+import type { Sentence } from '../../core/sentence.ts';
 import type { TrialResult } from '../../generate/trial.ts';
 import type { CheckedText } from '../../operations/catalog-text.ts';
 import type { comparisonRecord } from '../../operations/price-preview.ts';
@@ -40,7 +41,7 @@ export type TextCheckRecord = Pick<CheckedText, 'problems' | 'warnings' | 'diffe
   readonly ok: boolean;
   readonly based_on: string;
   /** The entries that differ from the file. */
-  readonly summary: readonly string[];
+  readonly summary: readonly Sentence[];
 };
 
 export type { CatalogEntry, CatalogEntryKind, EntryField };
@@ -74,7 +75,7 @@ export type PreviewSumRecord = PreviewRecord['totals'];
 export type PublishedRecord = Published & {
   /** Whether the server uses it now; otherwise `problems` has the reasons. */
   readonly in_force: boolean;
-  readonly problems: readonly string[];
+  readonly problems: readonly Sentence[];
 };
 
 export type CatalogRecord = ReturnType<typeof catalogRecord>;

@@ -31,7 +31,14 @@ const CALL = /\b(?:t|rich|say)\(/;
 export const TEXT_FOLDERS = ['web', 'dashboard/public'] as const;
 
 /** The same of sentences for the console. */
-export const SENTENCE_FOLDERS = ['core', 'server', 'cluster', 'dashboard/operator'] as const;
+export const SENTENCE_FOLDERS = [
+  'core',
+  'catalog',
+  'operations',
+  'server',
+  'cluster',
+  'dashboard/operator',
+] as const;
 
 /** Attributes whose value people read. */
 const READ_ATTRIBUTES = new Set(['title', 'label', 'placeholder', 'lead', 'hint', 'aria-label']);

@@ -4,8 +4,12 @@ import type { Sentence } from '../../dashboard/records/operator-server.ts';
 import { translateSentence } from '../../dashboard/texts/translate.ts';
 import { catalogue } from './t.ts';
 
+export function spoken(sentence: Sentence): string {
+  return translateSentence(catalogue(), sentence);
+}
+
 /** With a capital letter, which sentences of logs do not have. */
 export function said(sentence: Sentence): string {
-  const words = translateSentence(catalogue(), sentence);
+  const words = spoken(sentence);
   return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`;
 }

@@ -2,6 +2,8 @@
 // to sign-in on an expired session, and a password prompt for protected actions.
 
 import { signal } from '@preact/signals';
+import type { Sentence } from '../../dashboard/records/operator-server.ts';
+import { spoken } from '../text/said.ts';
 import { language, t } from '../text/t.ts';
 import { nextQuery, type SignedOutReason } from './next.ts';
 
@@ -195,22 +197,25 @@ type Envelope = {
     readonly message?: string;
     readonly param?: string;
     readonly request_id?: string;
+    /** The message with its values apart, in place of the text for the code. */
+    readonly sentences?: readonly Sentence[];
   };
 };
 
 async function readError(response: Response): Promise<ApiError> {
   const envelope = (await response.json().catch(() => ({}))) as Envelope;
-  const { code, message, param, request_id } = envelope.error ?? {};
+  const { code, message, param, request_id, sentences } = envelope.error ?? {};
   return new ApiError(
     response.status,
     code ?? 'unknown',
-    errorText(
-      code ?? 'unknown',
-      message ??
-        t('The server returned status {status}. Try again in a minute.', {
-          status: response.status,
-        }),
-    ),
+    sentences?.map(spoken).join('; ') ??
+      errorText(
+        code ?? 'unknown',
+        message ??
+          t('The server returned status {status}. Try again in a minute.', {
+            status: response.status,
+          }),
+      ),
     {
       param,
       requestId: request_id || response.headers.get('x-request-id') || undefined,

@@ -186,17 +186,6 @@ export function Alert({
   );
 }
 
-/** Texts of the server, such as the problems of a file. */
-export function Lines({ lines }: { readonly lines: readonly string[] }) {
-  return (
-    <ul lang="en">
-      {lines.map((line) => (
-        <li key={line}>{line}</li>
-      ))}
-    </ul>
-  );
-}
-
 /**
  * An error with a retry button. Server errors include the request id, which finds them in the
  * operator's log.

@@ -4,6 +4,7 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { eq } from 'drizzle-orm';
+import { wordsOf } from '../../../src/core/sentence.ts';
 import type {
   CatalogEntry,
   CatalogTextRecord,
@@ -36,8 +37,16 @@ describeOnEachDatabase("the catalog's text", async () => {
   });
 
   const shown = () => open.get<CatalogTextRecord>('/catalog/text');
-  const check = async (text: string) =>
-    (await open.post('/catalog/text/check', { text })).json as TextCheckRecord;
+  /** With its sentences in English. */
+  const check = async (text: string) => {
+    const checked = (await open.post('/catalog/text/check', { text })).json as TextCheckRecord;
+    return {
+      ...checked,
+      problems: checked.problems.map((each) => ({ ...each, text: wordsOf(each.text) })),
+      warnings: checked.warnings.map(wordsOf),
+      summary: checked.summary.map(wordsOf),
+    };
+  };
   const publish = async (text: string) => {
     const { based_on } = await shown();
     const answer = await open.post('/catalog/text/publish', { text, based_on });
@@ -440,10 +449,13 @@ google = {}
 
   test('the built-in catalog is shown, and says that it has no file', async () => {
     const { text, file: state, based_on } = await builtIn.get<CatalogTextRecord>('/catalog/text');
-    expect(state.not_writable).toStartWith('The built-in demonstration catalog');
+    expect(state.not_writable?.text).toStartWith('The built-in demonstration catalog');
     const draft = text.replace('max_output = 8192', 'max_output = 5');
     const checked = await builtIn.post('/catalog/text/check', { text: draft });
-    expect(checked.json).toMatchObject({ ok: true, summary: ['model demo-chat changed'] });
+    expect(checked.json).toMatchObject({
+      ok: true,
+      summary: [{ text: '{kind} {id} changed', values: { id: 'demo-chat' } }],
+    });
     expect(
       await builtIn.refusal('POST', '/catalog/text/publish', { text: draft, based_on }),
     ).toEqual([409, 'catalog_not_writable']);

@@ -244,7 +244,7 @@ describeOnEachDatabase("the console's codes and prices", async () => {
     test('the built-in catalog has no file, and says so', async () => {
       const book = await builtIn.get<PriceBookRecord>('/prices');
       expect(book.file.path).toBeNull();
-      expect(book.file.not_writable).toStartWith('The built-in demonstration catalog');
+      expect(book.file.not_writable?.text).toStartWith('The built-in demonstration catalog');
       expect(readdirSync(builtIn.directory)).not.toContain('catalog.toml');
     });
   });
@@ -253,7 +253,9 @@ describeOnEachDatabase("the console's codes and prices", async () => {
     test('a broken file is checked without being taken, then refused with its reasons', async () => {
       await open.stopWatching();
       open.write(CATALOG.replace('output = "0.60"', 'output = "cheap"'));
-      const problem = expect.stringContaining('model[0].price.output');
+      const problem = expect.objectContaining({
+        values: expect.objectContaining({ path: 'model[0].price.output' }),
+      });
       const check = (await open.post('/catalog/check')).json;
       expect(check).toEqual({ ok: false, digest: null, problems: [problem] });
       expect((await open.get<CatalogRecord>('/catalog')).refused).toBeNull();

@@ -9,6 +9,7 @@ import { loadCatalog } from '../../../src/catalog/catalog.ts';
 import { DEMO_CATALOG } from '../../../src/catalog/demo-catalog.ts';
 import { CatalogError } from '../../../src/catalog/source.ts';
 import type { Catalog } from '../../../src/core/model.ts';
+import { wordsOf } from '../../../src/core/sentence.ts';
 import { dialectOf } from '../../../src/wire/upstream/dialect.ts';
 import { requestWith } from '../../support/request.ts';
 import { mutated, valuesMutated } from '../inputs/mutate.ts';
@@ -129,7 +130,7 @@ function checkCatalog(catalog: Catalog): void {
 
 function checkProblems({ problems }: CatalogError): void {
   assert.ok(problems.length > 0);
-  for (const problem of problems) assert.match(problem, /^catalog\.toml: /);
+  for (const problem of problems) assert.match(wordsOf(problem), /^catalog\.toml: /);
 }
 
 export const CATALOG_PROPERTIES = [

@@ -9,6 +9,7 @@ import type {
   EntryEditRecord,
   EntryRecord,
 } from '../../../dashboard/records/operator-catalog.ts';
+import { said } from '../../text/said.ts';
 import { t } from '../../text/t.ts';
 import { preferredUnit, UnitSelect } from '../../ui/amount-field.tsx';
 import { post } from '../../ui/api.ts';
@@ -155,8 +156,10 @@ function Fields({
   const applied = useChecked(value, apply, { isOn: isReviewing, afterMs: 300 });
   const path = applied.last?.path;
   // Stays at its field during the next check.
-  const problemAt = (member: string) =>
-    checked.last?.problems.find((problem) => problem.path === `${path}.${member}`)?.text;
+  const problemAt = (member: string) => {
+    const found = checked.last?.problems.find((each) => each.path === `${path}.${member}`);
+    return found && said(found.text);
+  };
   const review = () => {
     setReviewing(true);
     void applied.action.run();

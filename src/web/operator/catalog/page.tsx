@@ -9,11 +9,12 @@ import { t } from '../../text/t.ts';
 import { post } from '../../ui/api.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
-import { Alert, Card, ErrorAlert, Facts, Lines, Loaded, Page } from '../../ui/parts.tsx';
+import { Alert, Card, ErrorAlert, Facts, Loaded, Page } from '../../ui/parts.tsx';
 import { useAction, useResource } from '../../ui/resource.ts';
 import { Nothing, Time } from '../../ui/text.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { CatalogText } from './editor.tsx';
+import { Lines } from './lines.tsx';
 
 export function View() {
   const catalog = useResource<CatalogRecord>('/catalog');

@@ -8,13 +8,15 @@ import type {
   PublishedRecord,
   TextCheckRecord,
 } from '../../../dashboard/records/operator-catalog.ts';
+import { spoken } from '../../text/said.ts';
 import { t } from '../../text/t.ts';
 import { post } from '../../ui/api.ts';
 import { Button, LinkButton } from '../../ui/button.tsx';
-import { Alert, Card, ErrorAlert, Lines } from '../../ui/parts.tsx';
+import { Alert, Card, ErrorAlert } from '../../ui/parts.tsx';
 import { useAction } from '../../ui/resource.ts';
 import { toast } from '../../ui/toast.tsx';
 import { type DraftCheck, discardDraft, draft, mergeDraft } from './draft.ts';
+import { Lines } from './lines.tsx';
 
 type Problem = TextCheckRecord['problems'][number];
 
@@ -44,7 +46,7 @@ export function DraftReview(props: Props) {
       )}
       {file.not_writable !== null && (
         <Alert tone="warning" title={t('The catalog cannot be published from here')}>
-          <p>{file.not_writable}</p>
+          <p>{spoken(file.not_writable)}</p>
           <p>
             {t(
               'The server reads the file that CATALOG names, or catalog.toml in its folder. You can still check a draft and copy its text.',
@@ -165,7 +167,7 @@ function Shown({
         <Alert tone="danger" title={t('This cannot be published yet')}>
           <ul class="plain">
             {problems.map((problem) => (
-              <li key={`${problem.path} ${problem.text}`}>
+              <li key={`${problem.path} ${spoken(problem.text)}`}>
                 {onPlace ? (
                   <Button kind="quiet" size="small" onClick={() => onPlace(problem)}>
                     {placeOf(problem)}
@@ -173,7 +175,7 @@ function Shown({
                 ) : (
                   placeOf(problem)
                 )}
-                {`: ${problem.path} ${problem.text}`}
+                {`: ${problem.path} ${spoken(problem.text)}`}
               </li>
             ))}
           </ul>
@@ -185,8 +187,8 @@ function Shown({
         </Alert>
       )}
       {problems.length === 0 && difference.length === 0 && <p class="soft">{t('No changes.')}</p>}
-      <ul class="plain entry-summary" lang="en">
-        {summary.map((line) => (
+      <ul class="plain entry-summary">
+        {summary.map(spoken).map((line) => (
           <li key={line}>{line}</li>
         ))}
       </ul>

@@ -7,6 +7,7 @@ import type {
 } from '../../../dashboard/records/operator-model.ts';
 import { requestsBetween } from '../../shared/requests/addresses.ts';
 import { rich } from '../../text/rich.ts';
+import { spoken } from '../../text/said.ts';
 import { t } from '../../text/t.ts';
 import { Amount, OtherAmount, Price } from '../../ui/amount.tsx';
 import { remove } from '../../ui/api.ts';
@@ -192,10 +193,7 @@ function Places({ model: { placements } }: Pick<Props, 'model'>) {
             card: 'labelled',
             show: ({ profile, profile_reason: reason }) => (
               <>
-                {profile}{' '}
-                <span class="soft" lang="en">
-                  ({reason})
-                </span>
+                {profile} <span class="soft">({spoken({ text: reason, values: {} })})</span>
               </>
             ),
           },
