@@ -9,7 +9,7 @@ import type { Environment } from '../core/environment.ts';
 import type { Catalog, Model } from '../core/model.ts';
 import { MICRO_DECIMALS, micro, parseDecimal, usdRate } from '../core/money.ts';
 import { BUILT_IN_PLANS, type IncidentLimits, type Plan } from '../core/plan.ts';
-import { say } from '../core/sentence.ts';
+import { plainly } from '../core/sentence.ts';
 import type { Logo } from '../core/service.ts';
 import { toPriceBook } from './prices.ts';
 import type { Profiles } from './profile-choice.ts';
@@ -173,7 +173,8 @@ function present<K extends string, V>(key: K, value: V | undefined): { readonly 
 /** The schema guarantees a decimal that fits. */
 function decimal(value: string | number, decimals: number): bigint {
   const parsed = parseDecimal(String(value), decimals);
-  if (parsed === undefined) throw new CatalogError([say('an amount is not a decimal that fits')]);
+  if (parsed === undefined)
+    throw new CatalogError([plainly('an amount is not a decimal that fits')]);
   return parsed;
 }
 

@@ -6,7 +6,7 @@ import { type Static, type TObject, type TSchema, Type } from '@sinclair/typebox
 import { Value } from '@sinclair/typebox/value';
 import { isoTime } from '../core/calendar.ts';
 import { parseInstant } from '../core/instant.ts';
-import { type Sentence, say } from '../core/sentence.ts';
+import { plainly, type Sentence, say } from '../core/sentence.ts';
 import { listAt, memberOf, textAt } from './document.ts';
 import { type PeriodEntry, PeriodSchema, TierSchema } from './price-schema.ts';
 import { shapeProblems } from './schema.ts';
@@ -14,24 +14,24 @@ import { closed, listOf, text } from './shapes.ts';
 import { CatalogError, inFile, parseToml, substitute } from './source.ts';
 import { editToml, plainDocument } from './toml-edit.ts';
 
-const Model = text(say('the slug of a model'), { minLength: 1, maxLength: 64 });
+const Model = text(plainly('the slug of a model'), { minLength: 1, maxLength: 64 });
 
 /** A model's price from an instant on, in catalog syntax. */
 const AddedPeriod = Type.Composite([Type.Object({ model: Model }), PeriodSchema], {
   additionalProperties: false,
-  expects: say('a table with a model and its price from an instant on'),
+  expects: plainly('a table with a model and its price from an instant on'),
 });
 
 const WithdrawnPeriod = closed(
   { model: Model, valid_from: PeriodSchema.properties.valid_from },
-  say('a table with model and valid_from'),
+  plainly('a table with model and valid_from'),
 );
 
 const CHANGES_MAX = 200;
 
 const changes = <T extends TSchema>(change: T) =>
   Type.Optional(
-    listOf(change, say('a list of at most {count} prices', { count: String(CHANGES_MAX) }), {
+    listOf(change, plainly(`a list of at most ${CHANGES_MAX} prices`), {
       maxItems: CHANGES_MAX,
     }),
   );
@@ -42,7 +42,7 @@ export const DRAFT = {
   withdraw: changes(WithdrawnPeriod),
 };
 
-const DraftSchema = closed(DRAFT, say('a table with add or withdraw'));
+const DraftSchema = closed(DRAFT, plainly('a table with add or withdraw'));
 
 export type PriceDraft = Static<typeof DraftSchema>;
 
@@ -60,7 +60,7 @@ function parseJson(text: string, label: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new CatalogError([say('{label}: is not JSON', { label })]);
+    throw new CatalogError([plainly(`${label}: is not JSON`)]);
   }
 }
 

@@ -13,7 +13,7 @@ import {
   readNumber,
   type UsdRate,
 } from '../core/money.ts';
-import { say } from '../core/sentence.ts';
+import { plainly } from '../core/sentence.ts';
 import { listAt, memberOf, tableAt, textAt } from './document.ts';
 import type { CatalogEntry } from './entries.ts';
 import { CatalogError } from './source.ts';
@@ -42,9 +42,8 @@ export function readPriceList(text: string, label: string, usdPerMillion: UsdRat
   });
   if (models.length > 0) return Map.groupBy(models, ({ provider }) => provider);
   throw new CatalogError([
-    say(
-      '{label}: is neither api.json of models.dev nor model_prices_and_context_window.json of LiteLLM',
-      { label },
+    plainly(
+      `${label}: is neither api.json of models.dev nor model_prices_and_context_window.json of LiteLLM`,
     ),
   ]);
 }

@@ -10,7 +10,7 @@ import type {
   UpstreamTimeouts,
 } from '../core/model.ts';
 import { DEMO_PROFILE } from '../core/profile.ts';
-import { say } from '../core/sentence.ts';
+import { plainly } from '../core/sentence.ts';
 import { toPrice } from './prices.ts';
 import { chooseProfile, DEMO_CHOICE, type Profiles, profileNameOf } from './profile-choice.ts';
 import type { PlacementEntry, UpstreamEntry } from './schema.ts';
@@ -71,7 +71,7 @@ export function toUpstream(entry: UpstreamEntry, { all }: Profiles): Upstream {
 
 /** The rules guarantee that every name is known. */
 function unknownProfile(): CatalogError {
-  return new CatalogError([say('an upstream has an unknown profile')]);
+  return new CatalogError([plainly('an upstream has an unknown profile')]);
 }
 
 /** The rules guarantee that `upstreams` has the placement's upstream. */

@@ -18,6 +18,11 @@ export function say(
   return { text, values, about };
 }
 
+/** A sentence that no page shows, so that no other language has it. */
+export function plainly(words: string): Sentence {
+  return { text: '{words}', values: { words } };
+}
+
 /** In English. */
 export function wordsOf({ text, values }: Sentence): string {
   return text.replaceAll(/\{(\w+)\}/g, (name, key: string) => {

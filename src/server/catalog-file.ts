@@ -8,7 +8,7 @@ import { type LoadedCatalog, loadFound } from '../catalog/live.ts';
 import { CatalogError, type FoundCatalog, findCatalog } from '../catalog/source.ts';
 import { ConfigError } from '../config/read.ts';
 import { VARIABLES } from '../config/settings.ts';
-import { say } from '../core/sentence.ts';
+import { plainly, say } from '../core/sentence.ts';
 import type { LoadedEnvironment } from './environment.ts';
 import type { Inputs } from './inputs.ts';
 
@@ -107,7 +107,7 @@ function environmentNow(inputs: Inputs): LoadedEnvironment {
     return inputs.readEnvironment();
   } catch (error) {
     if (error instanceof ConfigError) {
-      throw new CatalogError(error.problems.map((problem) => say('{problem}', { problem })));
+      throw new CatalogError(error.problems.map(plainly));
     }
     throw error;
   }

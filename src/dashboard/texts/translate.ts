@@ -1,11 +1,11 @@
-// Formats a message in one language. The English text is the key of a message; a message with
+// Formats a message in one language, found by the hash of its English text. A message with
 // arguments, plurals or tags is ICU MessageFormat, compiled by the build (`compile.ts`).
 
 import format, { type CompiledMessage } from 'icu-minify/format';
 import { type Sentence, wordsOf } from '../../core/sentence.ts';
 import type { Language } from '../../core/service.ts';
 
-/** The messages of one language: what differs from its key, by English text. */
+/** The messages of one language that differ from the English text, by `messageKey`. */
 export type Catalogue = {
   readonly language: Language;
   readonly messages: Readonly<Record<string, CompiledMessage>>;
@@ -35,13 +35,22 @@ const formatters = {
     new Intl.PluralRules(...args),
 };
 
+/** FNV-1a of an English text: a page loads a fourth less than with the texts. */
+export function messageKey(text: string): string {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  }
+  return (hash >>> 0).toString(36);
+}
+
 /** Text: what has no entry in the catalogue is shown in English. */
 export function translate(
   { language, messages }: Catalogue,
   message: string,
   values?: TextValues,
 ): string {
-  const compiled = messages[message] ?? message;
+  const compiled = messages[messageKey(message)] ?? message;
   if (typeof compiled === 'string') return compiled;
   return String(format(compiled, LOCALES[language], { ...values }, { formatters }));
 }
@@ -54,7 +63,7 @@ export function translateSentence(catalogue: Catalogue, { text, values }: Senten
       typeof value === 'string' ? value : translateSentence(catalogue, value),
     ]),
   );
-  if (catalogue.messages[text] === undefined) return wordsOf({ text, values: shown });
+  if (catalogue.messages[messageKey(text)] === undefined) return wordsOf({ text, values: shown });
   return translate(catalogue, text, shown);
 }
 
@@ -64,7 +73,7 @@ export function translateRich<Node>(
   message: string,
   values: RichValues<Node>,
 ): readonly (string | Node)[] {
-  const compiled = messages[message] ?? message;
+  const compiled = messages[messageKey(message)] ?? message;
   if (typeof compiled === 'string') return [compiled];
   // The formatter turns arguments into strings, so a node travels as a mark around its name.
   const given = Object.entries(values).map(([name, value]): [string, never] => {

@@ -4,86 +4,9 @@
 import { signal } from '@preact/signals';
 import type { Sentence } from '../../dashboard/records/operator-server.ts';
 import { spoken } from '../text/said.ts';
-import { language, t } from '../text/t.ts';
+import { t } from '../text/t.ts';
+import { errorText } from './error-texts.ts';
 import { nextQuery, type SignedOutReason } from './next.ts';
-
-/**
- * For the codes of errors. The server's own messages say more, but in English alone, so these replace
- * them in other languages.
- */
-const SENTENCES: Readonly<Record<string, string>> = {
-  account_blocked: t('This account is blocked. Contact the operator.'),
-  account_inactive: t('This account is not active. Contact the operator.'),
-  account_not_found: t('This account does not exist.'),
-  already_blocked: t('This target is blocked already.'),
-  approval_decided: t('This request was already decided.'),
-  approval_expired: t('This request has expired. Ask again.'),
-  block_not_found: t('This block does not exist. It may have been removed.'),
-  catalog_changed: t('The catalog changed in the meantime. Reload the page and try again.'),
-  catalog_not_writable: t('The server can’t write the catalog file.'),
-  code_expired: t('This code has expired.'),
-  code_not_found: t('This code does not exist. Check it and try again.'),
-  code_revoked: t('This code was revoked.'),
-  code_used: t('This code was used already.'),
-  confirmation_required: t('Confirm this action first.'),
-  conflict: t('This changed in the meantime. Reload the page and try again.'),
-  cross_origin: t('Open this page at its own address and try again.'),
-  email_not_verified: t('Verify your e-mail address first.'),
-  email_taken: t('This e-mail address is in use already.'),
-  entry_exists: t('An entry with this name already exists.'),
-  internal_error: t('Something went wrong on the server. Try again in a minute.'),
-  invalid_amount: t('This amount is not valid.'),
-  invalid_block: t('This account, key or network is not valid.'),
-  invalid_budget: t('This budget is not valid.'),
-  invalid_code: t('Incorrect code. Codes change every 30 seconds.'),
-  invalid_credentials: t('Incorrect e-mail address or password.'),
-  invalid_email: t('This e-mail address is not valid.'),
-  invalid_expiry: t('This expiry is not valid. Choose a time in the future.'),
-  invalid_invite: t('This invitation is no longer valid. Ask for a new one.'),
-  invalid_key_name: t('This name is not valid.'),
-  invalid_message: t('This message is not valid.'),
-  invalid_models: t('One of these models does not exist.'),
-  invalid_networks: t('One of these networks is not valid. Enter addresses or CIDR ranges.'),
-  invalid_password: t('Choose a longer password that is harder to guess.'),
-  invalid_reason: t('This reason is not valid.'),
-  invalid_request: t('A field is not valid. Check what you entered.'),
-  invalid_role: t('This role does not exist.'),
-  invalid_scopes: t('Choose at least one scope.'),
-  invalid_token: t('This link has expired or was used already. Ask for a new one.'),
-  key_creation_limit_reached: t('Hourly key limit reached. Try again later.'),
-  key_limit_reached: t('Limit of your plan reached. Revoke a key to create another.'),
-  key_not_active: t('This key is no longer active.'),
-  key_not_found: t('This key does not exist.'),
-  last_admin: t('The last admin can’t be removed or demoted.'),
-  model_not_found: t('This model does not exist.'),
-  not_found: t('Not found. Check the address.'),
-  not_signed_in: t('Your session has expired. Sign in again.'),
-  operator_exists: t('An operator with this address exists already.'),
-  operator_not_found: t('This operator does not exist.'),
-  own_approval: t('You, or a token that acts for you, asked for this. Another operator decides.'),
-  payload_too_large: t('This is larger than the server accepts.'),
-  requests_archived: t('Requests of this period were archived. Choose a later one.'),
-  request_archived: t('This request was archived. Its receipt is in the archive of its month.'),
-  request_not_found: t('This request does not exist.'),
-  role_not_permitted: t('Your role does not allow this. Ask an admin.'),
-  sign_in_again: t('Sign in again: this attempt took too long.'),
-  sign_up_closed: t('Sign-up is closed. Ask the operator for an invitation.'),
-  step_up_required: t('Confirm your password first.'),
-  token_exists: t('An active token with this name exists already. Choose another name.'),
-  token_not_found: t('This token does not exist.'),
-  too_many_attempts: t('Too many attempts. Wait a moment and try again.'),
-  too_many_feeds: t('Too many live pages are open. Close one of them.'),
-  two_factor_off: t('Two-factor authentication is off.'),
-  two_factor_on: t('Two-factor authentication is on already.'),
-  unavailable: t('The server can’t answer right now. Try again in a minute.'),
-  unknown_plan: t('This plan does not exist.'),
-  upstream_not_found: t('This upstream does not exist.'),
-};
-
-/** The message of an error of the server in the language of the page. */
-function errorText(code: string, message: string): string {
-  return language === 'en' ? message : (SENTENCES[code] ?? message);
-}
 
 /** An error of the server. `message` can be shown to the user. */
 export class ApiError extends Error {
