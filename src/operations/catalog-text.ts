@@ -4,8 +4,6 @@
 import { checkDocument } from '../catalog/catalog.ts';
 import { CATALOG_KINDS, entriesOf } from '../catalog/entries.ts';
 import { catalogDigest, loadFound } from '../catalog/live.ts';
-import { priceWarnings } from '../catalog/price-warnings.ts';
-import { profileWarnings } from '../catalog/profile-notes.ts';
 import { type Problem, tomlKey } from '../catalog/schema.ts';
 import { filledText, hiddenText, redacted, secretProblems } from '../catalog/secrets.ts';
 import { CatalogError, type FoundCatalog, tomlProblem } from '../catalog/source.ts';
@@ -16,6 +14,7 @@ import type { Catalog } from '../core/model.ts';
 import { BUILT_IN_PLANS } from '../core/plan.ts';
 import { type Sentence, say, wordsOf } from '../core/sentence.ts';
 import type { Change } from '../identity/audit.ts';
+import { catalogWarnings, checkCatalog } from './catalog.ts';
 import { OperationError } from './error.ts';
 import { type PreparedText, type Published, previousText, publishText } from './publish-catalog.ts';
 
@@ -25,7 +24,9 @@ export type TextProblem = Problem & { readonly line: number; readonly column: nu
 export type CheckedText = {
   readonly basedOn: string;
   readonly problems: readonly TextProblem[];
+  /** Those that the draft brings, and those that the file has already. */
   readonly warnings: readonly Sentence[];
+  readonly standing: readonly Sentence[];
   readonly difference: readonly DifferenceLine[];
   /** The entries that differ, such as `model swift-1 changed`. */
   readonly changes: readonly ChangedEntry[];
@@ -62,7 +63,7 @@ export function checkText(found: FoundCatalog, typed: string, facts: TextFacts):
   // Browsers end the lines of a text with a newline alone.
   const text = found.text.includes('\r\n') ? typed.replaceAll(/\r?\n/g, '\r\n') : typed;
   const basedOn = catalogDigest(found.text);
-  const none = { basedOn, warnings: [], difference: [], changes: [] };
+  const none = { basedOn, warnings: [], standing: [], difference: [], changes: [] };
   const invalid = tomlProblem(text) ?? strictProblem(text);
   if (invalid !== undefined) {
     const { line, column, problem } = invalid;
@@ -85,14 +86,24 @@ export function checkText(found: FoundCatalog, typed: string, facts: TextFacts):
   }
   try {
     const { catalog } = loadFound({ ...found, text: filled.text }, facts.nowMs);
-    const warnings = [...priceWarnings(catalog, facts.nowMs), ...profileWarnings(catalog)];
     const result = { basedOn, text: filled.text, catalog };
-    return { basedOn, problems: [], warnings, difference, changes, result };
+    const known = new Set(warningsOf(found, facts.nowMs).map(wordsOf));
+    const isKnown = (warning: Sentence) => known.has(wordsOf(warning));
+    const all = catalogWarnings(catalog, facts.nowMs);
+    const warnings = all.filter((warning) => !isKnown(warning));
+    const standing = all.filter(isKnown);
+    return { basedOn, problems: [], warnings, standing, difference, changes, result };
   } catch (error) {
     if (!(error instanceof CatalogError)) throw error;
     const [words = say('is not valid')] = error.problems;
     return { ...none, difference, changes, problems: placed(text, [{ path: '', text: words }]) };
   }
+}
+
+/** None where the file is not valid. */
+function warningsOf(found: FoundCatalog, nowMs: number): readonly Sentence[] {
+  const checked = checkCatalog(() => loadFound(found, nowMs), nowMs);
+  return checked.ok ? checked.warnings : [];
 }
 
 /** None where a backup is not TOML. */

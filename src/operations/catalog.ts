@@ -9,7 +9,8 @@ import { priceWarnings } from '../catalog/price-warnings.ts';
 import { chosenProfiles, profileWarnings } from '../catalog/profile-notes.ts';
 import { CatalogError, type FoundCatalog } from '../catalog/source.ts';
 import { createId } from '../core/id.ts';
-import { wordsOf } from '../core/sentence.ts';
+import type { Catalog } from '../core/model.ts';
+import { type Sentence, wordsOf } from '../core/sentence.ts';
 import { type AuditAction, auditChange, type Change } from '../identity/audit.ts';
 import type { Database } from '../store/contract.ts';
 import { auditEvents } from '../store/tables.ts';
@@ -31,7 +32,7 @@ export function checkCatalog(load: () => LoadedCatalog, nowMs: number) {
       upstreams: catalog.upstreams.size,
       plans: catalog.plans.size,
       problems: [],
-      warnings: [...priceWarnings(catalog, nowMs), ...profileWarnings(catalog)],
+      warnings: catalogWarnings(catalog, nowMs),
       profiles: chosenProfiles(catalog),
     } as const;
   } catch (error) {
@@ -40,7 +41,12 @@ export function checkCatalog(load: () => LoadedCatalog, nowMs: number) {
   }
 }
 
-/** The same for the command line. */
+/** What an operator should know of a valid catalog. */
+export function catalogWarnings(catalog: Catalog, nowMs: number): Sentence[] {
+  return [...priceWarnings(catalog, nowMs), ...profileWarnings(catalog)];
+}
+
+/** `checkCatalog` for the command line. */
 export function checkInEnglish(load: () => LoadedCatalog, nowMs: number) {
   const checked = checkCatalog(load, nowMs);
   const problems = checked.problems.map(wordsOf);

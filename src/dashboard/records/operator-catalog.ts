@@ -37,7 +37,10 @@ export type CatalogTextRecord = {
   readonly file: PriceBookRecord['file'];
 };
 
-export type TextCheckRecord = Pick<CheckedText, 'problems' | 'warnings' | 'difference'> & {
+export type TextCheckRecord = Pick<
+  CheckedText,
+  'problems' | 'warnings' | 'standing' | 'difference'
+> & {
   readonly ok: boolean;
   readonly based_on: string;
   /** The entries that differ from the file. */

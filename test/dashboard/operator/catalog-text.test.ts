@@ -44,6 +44,7 @@ describeOnEachDatabase("the catalog's text", async () => {
       ...checked,
       problems: checked.problems.map((each) => ({ ...each, text: wordsOf(each.text) })),
       warnings: checked.warnings.map(wordsOf),
+      standing: checked.standing.map(wordsOf),
       summary: checked.summary.map(wordsOf),
     };
   };
@@ -71,6 +72,19 @@ describeOnEachDatabase("the catalog's text", async () => {
     const body = { text: (await shown()).text, kind, id, entry };
     return (await open.post('/catalog/entry/edit', body)).json as EntryEditRecord;
   };
+
+  test('a warning of the file is apart from those that the draft brings', async () => {
+    open.write(CATALOG.replace('output = "0.30"', 'output = "0.99"'));
+    const known = 'swift-1: the current price is below the cost of demo: output 0.6 (costs 0.99)';
+    const other = await check(await changed('max_output = 100', 'max_output = 200'));
+    expect(other).toMatchObject({ ok: true, warnings: [], standing: [known] });
+    const dearer = 'model = "z", cost = { input = "0.01", output = "0.30" }';
+    const draft = await check(await changed('model = "z"', dearer));
+    const brought = 'swift-0: the current price is below the cost of far: output 0.2 (costs 0.3)';
+    expect(draft).toMatchObject({ ok: true, warnings: [brought], standing: [known] });
+    const mended = await check(await changed('output = "0.99"', 'output = "0.30"'));
+    expect(mended).toMatchObject({ ok: true, warnings: [], standing: [] });
+  });
 
   test('one number: the line differs, the server uses it, the trail has it', async () => {
     const draft = await changed('max_output = 100', 'max_output = 200');

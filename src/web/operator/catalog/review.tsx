@@ -155,7 +155,7 @@ function Review({
 }
 
 function Shown({
-  check: { problems, warnings, summary, difference },
+  check: { problems, warnings, standing, summary, difference },
   onPlace,
 }: {
   readonly check: TextCheckRecord;
@@ -185,6 +185,16 @@ function Shown({
         <Alert tone="warning" title={t('Warnings')}>
           <Lines lines={warnings} />
         </Alert>
+      )}
+      {standing.length > 0 && (
+        <details>
+          <summary>
+            {t('{count, plural, one {# warning} other {# warnings}} of the file as it is', {
+              count: standing.length,
+            })}
+          </summary>
+          <Lines lines={standing} />
+        </details>
       )}
       {problems.length === 0 && difference.length === 0 && <p class="soft">{t('No changes.')}</p>}
       <ul class="plain entry-summary">
