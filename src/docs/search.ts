@@ -36,8 +36,11 @@ const REFERENCE = 0.6;
 
 type Entry = { readonly page: DocPage; readonly section: DocSection };
 
+/** `first`: where in the text; infinite where only a heading or the title has it. */
+type Match = { readonly score: number; readonly first: number };
+
 /** What a word is worth in each entry that has it, by the place of the entry. */
-type Scores = ReadonlyMap<number, number>;
+type Matches = ReadonlyMap<number, Match>;
 
 export type SearchDocs = (query: string) => DocHits;
 
@@ -51,12 +54,16 @@ export function createDocSearch(pages: readonly DocPage[]): SearchDocs {
     const terms = termsOf(query.slice(0, QUERY_MAX), WORDS_MAX).map((term) =>
       wordsFor(index, term),
     );
-    const found = terms.map((term) => scoresOf(index, term));
-    const [first = new Map<number, number>(), ...others] = found;
-    const hits = [...first]
-      .filter(([at]) => others.every((each) => each.has(at)))
-      .map(([at, score]) => {
-        return { at, score: others.reduce((sum, each) => sum + (each.get(at) ?? 0), score) };
+    const found = terms.map((term) => matchesOf(index, term));
+    const hits = [...(found[0] ?? new Map<number, Match>()).keys()]
+      .filter((at) => found.every((each) => each.has(at)))
+      .map((at) => {
+        const matches = found.flatMap((each) => each.get(at) ?? []);
+        return {
+          at,
+          score: matches.reduce((sum, { score }) => sum + score, 0),
+          first: Math.min(...matches.map(({ first }) => first)),
+        };
       })
       .sort((a, b) => b.score - a.score)
       .slice(0, HITS_MAX);
@@ -64,40 +71,41 @@ export function createDocSearch(pages: readonly DocPage[]): SearchDocs {
     const isMatch = (word: string) => stemsOf(word.toLowerCase()).some((stem) => stems.has(stem));
     return {
       isMatch,
-      hits: hits.flatMap(({ at }) => {
+      hits: hits.flatMap(({ at, first }) => {
         const entry = entries[at];
-        return entry === undefined
-          ? []
-          : [{ ...entry, excerpt: excerptOf(entry.section.text, isMatch) }];
+        return entry === undefined ? [] : [{ ...entry, excerpt: excerptOf(entry, first) }];
       }),
     };
   };
 }
 
-function indexOf(entries: readonly Entry[]): ReadonlyMap<string, Scores> {
-  const index = new Map<string, Map<number, number>>();
+function indexOf(entries: readonly Entry[]): ReadonlyMap<string, Matches> {
+  const index = new Map<string, Map<number, Match>>();
   for (const [at, { page, section }] of entries.entries()) {
     const factor = /^(api|operator-api-ref)/.test(page.topic) ? REFERENCE : 1;
     const titles = new Set(wordsOf(`${page.title} ${page.topic}`).flatMap(stemsOf));
     const headings = wordsOf(section.heading).flatMap(stemsOf);
     // Of the beginning of a page, its topic.
     const name = stemOf((section.anchor === '' ? page.topic : section.heading).toLowerCase());
-    const counts = new Map<string, number>();
-    for (const word of wordsOf(section.text)) {
-      for (const stem of stemsOf(word)) counts.set(stem, (counts.get(stem) ?? 0) + 1);
+    const places = new Map<string, number[]>();
+    for (const { 0: word, index: place } of section.text.matchAll(WORD)) {
+      for (const stem of stemsOf(word.toLowerCase())) {
+        places.set(stem, [...(places.get(stem) ?? []), place].slice(0, TEXT_MAX));
+      }
     }
     for (const stem of new Set([
       ...headings,
-      ...counts.keys(),
+      ...places.keys(),
       ...(section.anchor === '' ? titles : []),
     ])) {
       const score =
         (stem === name ? NAME : 0) +
         (titles.has(stem) ? TITLE : 0) +
         (headings.includes(stem) ? HEADING : 0) +
-        Math.min(TEXT_MAX, counts.get(stem) ?? 0);
-      const scores = index.get(stem) ?? new Map<number, number>();
-      index.set(stem, scores.set(at, score * factor));
+        (places.get(stem)?.length ?? 0);
+      const first = places.get(stem)?.[0] ?? Number.POSITIVE_INFINITY;
+      const matches = index.get(stem) ?? new Map<number, Match>();
+      index.set(stem, matches.set(at, { score: score * factor, first }));
     }
   }
   return index;
@@ -105,7 +113,7 @@ function indexOf(entries: readonly Entry[]): ReadonlyMap<string, Scores> {
 
 /** The words of the index that a term means, with their weights. */
 function wordsFor(
-  index: ReadonlyMap<string, Scores>,
+  index: ReadonlyMap<string, Matches>,
   { stems, synonyms }: QueryTerm,
 ): ReadonlyMap<string, number> {
   const isPhrase = synonyms.length > 0;
@@ -133,22 +141,26 @@ function isClose(known: string, stem: string): boolean {
   );
 }
 
-/** The best of the words in each entry. */
-function scoresOf(
-  index: ReadonlyMap<string, Scores>,
+/** The best of the words in each entry, and the first. */
+function matchesOf(
+  index: ReadonlyMap<string, Matches>,
   words: ReadonlyMap<string, number>,
-): ReadonlyMap<number, number> {
-  const best = new Map<number, number>();
+): Matches {
+  const best = new Map<number, Match>();
   for (const [word, weight] of words) {
-    for (const [at, score] of index.get(word) ?? []) {
-      best.set(at, Math.max(best.get(at) ?? 0, score * weight));
+    for (const [at, { score, first }] of index.get(word) ?? []) {
+      const other = best.get(at) ?? { score: 0, first };
+      best.set(at, {
+        score: Math.max(other.score, score * weight),
+        first: Math.min(other.first, first),
+      });
     }
   }
   return best;
 }
 
-function excerptOf(text: string, isMatch: (word: string) => boolean): string {
-  const first = [...text.matchAll(WORD)].find(([word]) => isMatch(word))?.index ?? 0;
+function excerptOf({ section: { text } }: Entry, found: number): string {
+  const first = Number.isFinite(found) ? found : 0;
   const begin = first < EXCERPT / 2 ? 0 : text.lastIndexOf(' ', first - EXCERPT / 4) + 1;
   const end = begin + EXCERPT;
   const cut = text.slice(begin, end);

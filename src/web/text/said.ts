@@ -4,6 +4,7 @@ import type { Sentence } from '../../dashboard/records/operator-server.ts';
 import { translateSentence } from '../../dashboard/texts/translate.ts';
 import { catalogue } from './t.ts';
 
+/** As it is: some begin with a path or a name. */
 export function spoken(sentence: Sentence): string {
   return translateSentence(catalogue(), sentence);
 }
