@@ -14,7 +14,7 @@ import type { Catalog } from '../core/model.ts';
 import { BUILT_IN_PLANS } from '../core/plan.ts';
 import { type Sentence, say, wordsOf } from '../core/sentence.ts';
 import type { Change } from '../identity/audit.ts';
-import { catalogWarnings, checkCatalog } from './catalog.ts';
+import { catalogWarnings } from './catalog.ts';
 import { OperationError } from './error.ts';
 import { type PreparedText, type Published, previousText, publishText } from './publish-catalog.ts';
 
@@ -24,7 +24,7 @@ export type TextProblem = Problem & { readonly line: number; readonly column: nu
 export type CheckedText = {
   readonly basedOn: string;
   readonly problems: readonly TextProblem[];
-  /** Those that the draft brings, and those that the file has already. */
+  /** Those that the draft brings, and those that the active catalog has already. */
   readonly warnings: readonly Sentence[];
   readonly standing: readonly Sentence[];
   readonly difference: readonly DifferenceLine[];
@@ -38,6 +38,7 @@ type ChangedEntry = { readonly id: string; readonly summary: Sentence };
 
 export type TextFacts = {
   readonly nowMs: number;
+  readonly active: Catalog;
   /** The names of the server's own settings, which no key may refer to. */
   readonly reserved: ReadonlySet<string>;
   /** The number of accounts on each plan. */
@@ -87,7 +88,7 @@ export function checkText(found: FoundCatalog, typed: string, facts: TextFacts):
   try {
     const { catalog } = loadFound({ ...found, text: filled.text }, facts.nowMs);
     const result = { basedOn, text: filled.text, catalog };
-    const known = new Set(warningsOf(found, facts.nowMs).map(wordsOf));
+    const known = new Set(catalogWarnings(facts.active, facts.nowMs).map(wordsOf));
     const isKnown = (warning: Sentence) => known.has(wordsOf(warning));
     const all = catalogWarnings(catalog, facts.nowMs);
     const warnings = all.filter((warning) => !isKnown(warning));
@@ -98,12 +99,6 @@ export function checkText(found: FoundCatalog, typed: string, facts: TextFacts):
     const [words = say('is not valid')] = error.problems;
     return { ...none, difference, changes, problems: placed(text, [{ path: '', text: words }]) };
   }
-}
-
-/** None where the file is not valid. */
-function warningsOf(found: FoundCatalog, nowMs: number): readonly Sentence[] {
-  const checked = checkCatalog(() => loadFound(found, nowMs), nowMs);
-  return checked.ok ? checked.warnings : [];
 }
 
 /** None where a backup is not TOML. */

@@ -136,12 +136,12 @@ export function catalogTextRoutes(dependencies: MachineDependencies): OperatorRo
 
 /** `found` is the file with which the draft is compared. */
 export async function checkDraft(
-  { machine, clock, store }: MachineDependencies,
+  { machine, clock, store, catalog }: MachineDependencies,
   text: string,
   found: FoundCatalog,
 ): Promise<CheckedText> {
   const accounts = new Map(await accountsByPlan(store.database));
-  const facts = { nowMs: clock(), reserved: machine.settings, accounts };
+  const facts = { nowMs: clock(), active: catalog(), reserved: machine.settings, accounts };
   return checkText(found, text, facts);
 }
 

@@ -73,8 +73,9 @@ describeOnEachDatabase("the catalog's text", async () => {
     return (await open.post('/catalog/entry/edit', body)).json as EntryEditRecord;
   };
 
-  test('a warning of the file is apart from those that the draft brings', async () => {
+  test('a warning of the active catalog is apart from those that the draft brings', async () => {
     open.write(CATALOG.replace('output = "0.30"', 'output = "0.99"'));
+    await open.post('/catalog/reload');
     const known = 'swift-1: the current price is below the cost of demo: output 0.6 (costs 0.99)';
     const other = await check(await changed('max_output = 100', 'max_output = 200'));
     expect(other).toMatchObject({ ok: true, warnings: [], standing: [known] });

@@ -189,7 +189,7 @@ function Shown({
       {standing.length > 0 && (
         <details>
           <summary>
-            {t('{count, plural, one {# warning} other {# warnings}} of the file as it is', {
+            {t('{count, plural, one {# warning} other {# warnings}} of the active catalog', {
               count: standing.length,
             })}
           </summary>
