@@ -72,8 +72,8 @@ export function hiddenText(text: string): HiddenText {
 }
 
 /** A text as it may be shown and recorded beside another one. */
-export function redacted(text: string): string {
-  return hiddenText(text).text.replaceAll(MARK, '••••');
+export function redacted({ text }: HiddenText): string {
+  return text.replaceAll(MARK, '••••');
 }
 
 /** Plans have none, but a limit of API keys. */

@@ -5,7 +5,13 @@ import { checkDocument } from '../catalog/catalog.ts';
 import { CATALOG_KINDS, entriesOf } from '../catalog/entries.ts';
 import { catalogDigest, loadFound } from '../catalog/live.ts';
 import { type Problem, tomlKey } from '../catalog/schema.ts';
-import { filledText, hiddenText, redacted, secretProblems } from '../catalog/secrets.ts';
+import {
+  filledText,
+  type HiddenText,
+  hiddenText,
+  redacted,
+  secretProblems,
+} from '../catalog/secrets.ts';
 import { CatalogError, type FoundCatalog, tomlProblem } from '../catalog/source.ts';
 import { type DifferenceLine, textDifference } from '../catalog/text-difference.ts';
 import { plainDocument } from '../catalog/toml-edit.ts';
@@ -47,9 +53,13 @@ export type TextFacts = {
 
 /** The text for an editor. Throws `CatalogError` and `not_editable`. */
 export function shownText(text: string): string {
+  return hiddenIn(text).text;
+}
+
+function hiddenIn(text: string): HiddenText {
   plainDocument(text);
   try {
-    return hiddenText(text).text;
+    return hiddenText(text);
   } catch {
     throw new OperationError(
       'not_editable',
@@ -60,7 +70,7 @@ export function shownText(text: string): string {
 
 /** Writes nothing. Throws `CatalogError` and `not_editable` for the file itself. */
 export function checkText(found: FoundCatalog, typed: string, facts: TextFacts): CheckedText {
-  const before = shownText(found.text);
+  const before = hiddenIn(found.text);
   // Browsers end the lines of a text with a newline alone.
   const text = found.text.includes('\r\n') ? typed.replaceAll(/\r?\n/g, '\r\n') : typed;
   const basedOn = catalogDigest(found.text);
@@ -71,16 +81,16 @@ export function checkText(found: FoundCatalog, typed: string, facts: TextFacts):
     const words = say('is not TOML: {problem}', { problem });
     return { ...none, problems: [{ path: '', text: words, line, column }] };
   }
-  const kept = [...keptIn(previousText(found) ?? ''), ...keptIn(found.text)];
+  const kept = [...keptIn(previousText(found) ?? ''), ...before.kept];
   const filled = filledText(text, new Map(kept));
   const [document, old] = [plainDocument(filled.text), plainDocument(found.text)];
   const problems = [
     ...filled.problems,
-    ...secretProblems(text, before, facts.reserved),
+    ...secretProblems(text, before.text, facts.reserved),
     ...checkDocument(document, found.environment).problems,
     ...planProblems(old, document, facts.accounts),
   ];
-  const difference = textDifference(redacted(found.text), redacted(filled.text));
+  const difference = textDifference(redacted(before), redacted(hiddenText(filled.text)));
   const changes = entryChanges(old, document);
   if (problems.length > 0) {
     return { ...none, difference, changes, problems: placed(text, problems) };

@@ -156,8 +156,8 @@ export const SECURITY_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         in: 'checkText',
-        find: 'textDifference(redacted(found.text), redacted(filled.text))',
-        put: 'textDifference(redacted(found.text) && found.text, filled.text)',
+        find: 'textDifference(redacted(before), redacted(hiddenText(filled.text)))',
+        put: 'textDifference(redacted(before) && found.text, filled.text)',
       },
     ],
     tests: ['test/dashboard/operator/catalog-text.test.ts'],
