@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { describeInBrowser } from '../support/browser.ts';
-import { newEmail } from '../support/customer.ts';
+import { newEmail, newPassword } from '../support/customer.ts';
 import { waitUntil } from '../support/upstream.ts';
 import { askOnce, expectClean, expectText, openRig, openSignedIn, type Rig } from './rig.ts';
 
@@ -72,6 +72,25 @@ describeInBrowser('people and money in the console', ({ visit }) => {
     await page.getByRole('tab', { name: 'Audit trail' }).click();
     await expectText(page, 'amount: $0.0123455; reason: Invoice 7');
     await expectText(page, rig.operator.email);
+  });
+
+  test('a new operator is signed in by the first password', async () => {
+    await using owner = await visit(`${rig.gateway.operatorUrl()}/operator`);
+    await openSignedIn(owner, rig.operator, '/operators');
+    await owner.page.getByRole('button', { name: 'New operator' }).click();
+    const email = newEmail();
+    await owner.page.getByLabel('E-mail address').fill(email);
+    await owner.page.getByLabel('Role').selectOption('viewer');
+    await owner.page.locator('dialog button[type=submit]').click();
+    const link = await owner.page.locator('dialog pre').textContent();
+    await using visitor = await visit(link ?? '');
+    const { page } = visitor;
+    await page.getByLabel('New password', { exact: true }).fill(newPassword());
+    await page.getByRole('button', { name: 'Set password' }).click();
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    await page.goto(`${rig.gateway.operatorUrl()}/operator/security`);
+    await expectText(page, email);
+    await expectClean(visitor);
   });
 
   test('finds and revokes a pasted key, which the next request is rejected for', async () => {

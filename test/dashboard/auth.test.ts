@@ -227,9 +227,8 @@ describeOnEachDatabase('sign-in over HTTP', () => {
     const token = String(made['token']);
     expect(String(made['link'])).toEndWith(`/operator/welcome?token=${token}`);
     const chosen = await console.send('POST', '/auth/password/reset', { token, password });
-    expect(chosen.status).toBe(204);
+    expect(chosen.json).toEqual(SIGNED_IN);
     const given = { email: 'op@example.com', password };
-    expect((await console.send('POST', '/auth/login', given)).json).toEqual(SIGNED_IN);
     expect((await console.get('/auth/session')).json).toMatchObject({
       realm: 'operator',
       sign_up: 'closed',
@@ -241,6 +240,12 @@ describeOnEachDatabase('sign-in over HTTP', () => {
         account: null,
       },
     });
+    // Only a new operator has no second factor for sure.
+    const { token: again } = await own.run('operator', 'reset', 'op@example.com');
+    const other = openApi(own.operatorUrl(), 'operator');
+    const reset = await other.send('POST', '/auth/password/reset', { token: again, password });
+    expect([reset.status, other.cookie()]).toEqual([204, '']);
+    expect((await console.send('POST', '/auth/login', given)).json).toEqual(SIGNED_IN);
     const customer = await openApi(own.url, 'customer').send('POST', '/auth/login', given);
     expect(customer.status).toBe(401);
     expect((await console.send('POST', '/auth/signup', given)).status).toBe(404);

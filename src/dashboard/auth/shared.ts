@@ -72,7 +72,10 @@ function visitorRoutes({ realm, mailMode }: AuthDependencies): readonly Route<un
       method: 'POST',
       path: '/auth/password/reset',
       body: { token: TOKEN, password: PASSWORD },
-      handle: (call) => realm.resetPassword(call.body, visitOf(call)),
+      async handle(call) {
+        const outcome = await realm.resetPassword(call.body, visitOf(call));
+        return outcome && signInResponse(outcome);
+      },
     }),
   ];
 }

@@ -38,11 +38,11 @@ export type Entrance = {
 export type Recovery = {
   /** Does not reveal whether the user exists; the mail is sent after the answer. */
   readonly forgotPassword: (email: string, visit: Visit) => Promise<void>;
-  /** With the token of a mailed or printed link. */
+  /** With the token of a mailed or printed link. A new user is signed in. */
   readonly resetPassword: (
     given: { readonly token: string; readonly password: string },
     visit: Visit,
-  ) => Promise<void>;
+  ) => Promise<SignInOutcome | undefined>;
 };
 
 export type SelfService = {

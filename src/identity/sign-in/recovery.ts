@@ -2,8 +2,10 @@
 // the mail proves the ownership of the address, so customers whose account was created by the
 // operator set their first password the same way.
 
-import type { Recovery } from './contract.ts';
+import type { Visit } from '../signed-in.ts';
+import type { Recovery, SignInOutcome } from './contract.ts';
 import { actorOfUser, type RealmParts, signInEmail } from './dependencies.ts';
+import { admit } from './entrance.ts';
 import { resetMail } from './mails.ts';
 import { requirePassword } from './passwords.ts';
 import type { Token } from './tokens.ts';
@@ -18,19 +20,28 @@ export function createRecovery(
 ): Recovery {
   const { realm, database, passwords, throttle, tokens, users, sessions, audit } = parts;
 
-  /** Sets the password of an existing user, or creates the user that the token is for. */
-  async function settle({ email, role }: Token, password: string, address: string): Promise<void> {
+  /**
+   * Sets the password of an existing user, or creates the user that the token is for. A new user is
+   * signed in: unlike an existing one, it has no second factor to ask for.
+   */
+  async function settle(
+    { email, role }: Token,
+    password: string,
+    visit: Visit,
+  ): Promise<SignInOutcome | undefined> {
+    const { address } = visit;
     const user = await users.find(realm, email);
     if (user !== undefined) {
       await users.setPassword(user.id, password);
       const ended = await sessions.endAll(user.id);
       const actor = actorOfUser(user, address);
       await audit(user, 'user.password_reset', actor, { sessions_ended: ended });
-      return;
+      return undefined;
     }
     const accountId = realm === 'customer' ? await parts.adopt(email, address) : null;
     const created = await users.create({ realm, email, accountId, role, password });
     await audit(created, 'user.created', actorOfUser(created, address), { with: 'link' });
+    return { status: 'signed_in', cookies: [await admit(parts, created, visit, 'link')] };
   }
 
   return {
@@ -49,19 +60,21 @@ export function createRecovery(
       });
     },
 
-    async resetPassword(given, { address }) {
+    async resetPassword(given, visit) {
+      const { address } = visit;
       await throttle.limitNetwork(realm, address);
       const purposes =
         realm === 'operator' ? (['reset', 'operator'] as const) : (['reset'] as const);
       const token = await tokens.find(realm, purposes, given.token);
       const hash = await passwords.hash(requirePassword(given.password));
-      await database.transaction(async () => {
+      const outcome = await database.transaction(async () => {
         // It may have been used during the hashing.
         await tokens.take(token);
         await tokens.removeFor(realm, token.email, ['reset', 'operator', 'sign-up']);
-        await settle(token, hash, address);
+        return settle(token, hash, visit);
       });
       await throttle.know({ realm, name: token.email, address });
+      return outcome;
     },
   };
 }

@@ -2,13 +2,14 @@
 // operator sets the first password in the same way.
 
 import { useState } from 'preact/hooks';
+import type { SignInRecord } from '../../dashboard/records/auth.ts';
 import { t } from '../text/t.ts';
 import { post } from '../ui/api.ts';
 import { LinkButton } from '../ui/button.tsx';
 import { Link } from '../ui/link.tsx';
 import { Alert } from '../ui/parts.tsx';
 import { useAction } from '../ui/resource.ts';
-import { EmailField, fromAddress, GateForm, GatePage, MailedNotice } from './gate.tsx';
+import { EmailField, enter, fromAddress, GateForm, GatePage, MailedNotice } from './gate.tsx';
 import { PasswordField } from './password-field.tsx';
 
 export function ForgotPage() {
@@ -53,8 +54,11 @@ function ChoosePassword({
   const [token] = useState(() => fromAddress('token'));
   const [password, setPassword] = useState('');
   const [isDone, setDone] = useState(false);
-  const action = useAction(() => post('/auth/password/reset', { token, password }));
-  const submit = async () => setDone(await action.run());
+  const action = useAction(async () => {
+    // A new user is signed in.
+    if (await post<SignInRecord | undefined>('/auth/password/reset', { token, password })) enter();
+    else setDone(true);
+  });
   if (isDone) {
     return (
       <GatePage title={t('Password set')}>
@@ -72,7 +76,7 @@ function ChoosePassword({
       foot={<Link href="/forgot">{isOver ? t('Request a new link') : t('Link expired?')}</Link>}
     >
       {token === '' && <IncompleteLink />}
-      <GateForm action={action} submit={t('Set password')} onSubmit={() => void submit()}>
+      <GateForm action={action} submit={t('Set password')} onSubmit={() => void action.run()}>
         <PasswordField isNew label={t('New password')} value={password} onInput={setPassword} />
       </GateForm>
     </GatePage>
