@@ -22,6 +22,7 @@ export function createServingSite(options: ServingSiteOptions): Mount {
       web: await loadWeb('customer'),
       baseUrl: url,
       maySignUp: config.signUp === 'open',
+      offersResponses: config.responsesFormat === 'on',
       headers,
       clock,
     });

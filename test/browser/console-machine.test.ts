@@ -14,7 +14,7 @@ let key: string;
 
 describeInBrowser('the console, over the server and what it sells', ({ visit }) => {
   beforeAll(async () => {
-    rig = await openRig(['ok', 'plain', 'status-503-times-99'], {
+    rig = await openRig(['ok', 'plain', 'status-400', 'status-503-times-99'], {
       upstream: { cool_down_seconds: 60 },
     });
     const { accountId } = await rig.newCustomer();
@@ -66,6 +66,28 @@ describeInBrowser('the console, over the server and what it sells', ({ visit }) 
     await expectClean(visitor);
   });
 
+  test('of many failed attempts the newest are shown, and all of them on request', async () => {
+    await using visitor = await visit(base());
+    const { page } = visitor;
+    await openSignedIn(visitor, rig.operator, '/upstreams/scripted');
+    const body = requestBody('chat', 'status-400');
+    const caller = { url: rig.gateway.url, key };
+    const card = page.locator('.card', {
+      has: page.getByRole('heading', { name: 'Latest failed attempts' }),
+    });
+    const rows = card.locator('tbody tr');
+    const more = card.getByRole('button', { name: /^Show all \d+$/ });
+    for (let sent = 0; sent < 12; sent += 1) {
+      await (await post(caller, '/v1/chat/completions', body)).text();
+    }
+    await more.waitFor();
+    expect(await rows.count()).toBe(10);
+    await more.click();
+    await more.waitFor({ state: 'detached' });
+    expect(await rows.count()).toBeGreaterThan(10);
+    await expectClean(visitor);
+  });
+
   test('lower limits apply from the next request, and end', async () => {
     await using visitor = await visit(base());
     const { page } = visitor;
@@ -96,6 +118,11 @@ describeInBrowser('the console, over the server and what it sells', ({ visit }) 
     await openSignedIn(visitor, rig.operator, '/prices');
     await page.getByRole('button', { name: 'New price' }).first().click();
     await page.getByLabel('Output', { exact: true }).fill('123.5');
+    const from = page.getByLabel('Valid from (UTC)');
+    await from.fill('2020-01-01T00:00');
+    await page.getByRole('button', { name: 'Add to draft' }).click();
+    await expectText(page, 'must be later than now');
+    await from.fill('2031-05-01T13:30');
     await page.getByRole('button', { name: 'Add to draft' }).click();
     await page.getByLabel('Month').selectOption({ index: 0 });
     await page.getByRole('button', { name: 'Calculate' }).click();
@@ -106,9 +133,12 @@ describeInBrowser('the console, over the server and what it sells', ({ visit }) 
     await expectText(page, '$123.50');
     const shown = await rig.gateway.run('prices', 'show', '--model', 'ok');
     const [model] = shown['models'] as {
-      readonly prices: readonly { readonly output: string }[];
+      readonly prices: readonly object[];
     }[];
-    expect(model?.prices.map(({ output }) => output).at(-1)).toBe('123.5');
+    expect(model?.prices.at(-1)).toMatchObject({
+      output: '123.5',
+      valid_from: '2031-05-01T13:30:00.000Z',
+    });
     await expectClean(visitor);
   });
 });

@@ -61,6 +61,18 @@ describeInBrowser('keys in the page', ({ visit }) => {
     await expectClean(visitor);
   });
 
+  test('a key without a name is called by its masked form, as in the requests', async () => {
+    await using visitor = await visit(`${rig.gateway.url}/dashboard`);
+    const { page } = visitor;
+    const customer = await rig.newCustomer();
+    const { api_key } = await rig.gateway.run('key', 'create', customer.accountId);
+    const { masked } = api_key as { readonly masked: string };
+    await openSignedIn(visitor, customer, '/keys');
+    await expectText(page, masked);
+    expect(await page.locator('tbody td').first().innerText()).toBe(masked);
+    await expectClean(visitor);
+  });
+
   test('a key spends no more than its budget, in either unit, until the budget is removed', async () => {
     await using visitor = await visit(`${rig.gateway.url}/dashboard`);
     const { page } = visitor;

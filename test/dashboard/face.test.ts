@@ -76,6 +76,21 @@ describe('the landing page', () => {
     expect(text).not.toMatch(/<script|<style|\sstyle=|\son\w+=/);
   });
 
+  test('names the formats that clients may use', async () => {
+    await using without = await startGateway({ environment: { RESPONSES_FORMAT: 'off' } });
+    for (const [url, offered] of [
+      [gateway.url, true],
+      [without.url, false],
+    ] as const) {
+      for (const language of ['en', 'de', 'zh']) {
+        const headers = { ...BROWSER, 'accept-language': language };
+        const text = await (await fetch(`${url}/`, { headers })).text();
+        expect(text).toContain('Messages');
+        expect([url, language, text.includes('Responses')]).toEqual([url, language, offered]);
+      }
+    }
+  });
+
   test('is for browsers alone: programs keep their answer', async () => {
     for (const headers of [{ accept: '*/*' }, { accept: 'application/json' }, {}]) {
       const response = await ask('/', headers);

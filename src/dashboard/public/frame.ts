@@ -19,6 +19,8 @@ export type PublicContext = {
   /** The path of the built-in icon. */
   readonly icon: string;
   readonly maySignUp: boolean;
+  /** Whether clients may use the Responses format. */
+  readonly offersResponses: boolean;
   /** Whether the browser has a session, as far as its cookies say. */
   readonly isSignedIn: boolean;
 };

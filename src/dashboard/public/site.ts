@@ -22,6 +22,7 @@ export type PublicSiteOptions = {
   readonly web: Pick<Web, 'style' | 'icon'>;
   readonly baseUrl: () => string;
   readonly maySignUp: boolean;
+  readonly offersResponses: boolean;
   /** What every response has, such as a content security policy. */
   readonly headers: () => Readonly<Record<string, string>>;
   /** Unix milliseconds. */
@@ -34,7 +35,7 @@ type Rendered = { readonly bytes: Uint8Array<ArrayBuffer>; readonly etag: string
 const YEAR_SECONDS = 31_536_000;
 
 export function createPublicSite(options: PublicSiteOptions) {
-  const { catalog, catalogues, web, baseUrl, maySignUp, headers, clock } = options;
+  const { catalog, catalogues, web, baseUrl, maySignUp, offersResponses, headers, clock } = options;
   const rendered = new Map<string, Rendered>();
   let renderedFor: Catalog | undefined;
   let renderedUntil = 0;
@@ -68,6 +69,7 @@ export function createPublicSite(options: PublicSiteOptions) {
       styles: [web.style, ...(colours === undefined ? [] : [colours])],
       icon: web.icon,
       maySignUp,
+      offersResponses,
       isSignedIn,
     };
     const models = listedModels(current, clock());
@@ -145,11 +147,11 @@ function notFoundPage(context: PublicContext): PublicPage {
 const SHOWN_MODELS_MAX = 8;
 
 function landingPage(context: PublicContext, models: readonly ModelRecord[]): PublicPage {
-  const { t, service } = context;
+  const { t, service, offersResponses } = context;
   const { name } = service;
   const lead = t(
-    'Use {name} from any client library for chat completions or Messages: change the base URL and the key.',
-    { name },
+    'Use {name} from any client library for chat completions{responses, select, true {, Responses} other {}} or Messages: change the base URL and the key.',
+    { name, responses: String(offersResponses) },
   );
   const docs = service.public.docs
     ? `<a class="button large" href="/docs">${html(t('Read the docs'))}</a>`
@@ -188,12 +190,13 @@ function firstRequest({ t, baseUrl }: PublicContext, model: string | undefined):
 <pre tabindex="0" role="region" aria-label="${label}"><code>${html(lines.join('\n'))}</code></pre></figure>`;
 }
 
-function cards({ t }: PublicContext): string[] {
+function cards({ t, offersResponses }: PublicContext): string[] {
   const texts = [
     [
       t('Works with your tools'),
       t(
-        'Chat completions and Messages, streamed or whole, with tools, images and reasoning where the model has them.',
+        'Chat completions{responses, select, true {, Responses} other {}} and Messages, streamed or whole, with tools, images and reasoning where the model has them.',
+        { responses: String(offersResponses) },
       ),
     ],
     [

@@ -25,10 +25,13 @@ export type { Column } from './table-column.ts';
 /** A table whose rows are all loaded. Put it into a `Card` with `flush`. */
 export function Table<Row>({
   rows,
+  first = Number.POSITIVE_INFINITY,
   empty,
   ...table
 }: TableProps<Row> & {
   readonly rows: readonly Row[];
+  /** The number of rows that are shown until a click shows all. */
+  readonly first?: number;
   /** Shown when there are no rows; absent: the head of the table alone. */
   readonly empty?: ComponentChildren;
 }) {
@@ -38,8 +41,22 @@ export function Table<Row>({
     keyOf: ({ label, sortBy }) => (sortBy === undefined ? undefined : label),
     sort: setSorting,
   };
+  const [isWhole, setWhole] = useState(false);
   if (rows.length === 0 && empty !== undefined) return <>{empty}</>;
-  return <Frame {...table} rows={sortRows(rows, table.columns, sorting)} sorter={sorter} />;
+  const sorted = sortRows(rows, table.columns, sorting);
+  const shown = isWhole ? sorted : sorted.slice(0, first);
+  return (
+    <>
+      <Frame {...table} rows={shown} sorter={sorter} />
+      {shown.length < rows.length && (
+        <div class="table-foot">
+          <Button size="small" onClick={() => setWhole(true)}>
+            {t('Show all {count}', { count: formatCount(rows.length) })}
+          </Button>
+        </div>
+      )}
+    </>
+  );
 }
 
 function Frame<Row>({ columns, name, sorter, ...table }: GridProps<Row>) {

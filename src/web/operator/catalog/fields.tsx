@@ -120,6 +120,17 @@ function Member(props: MemberProps) {
   if (name === 'description') {
     return <TextArea {...texts} rows={3} value={textOf(own)} readOnly={readOnly} onInput={set} />;
   }
+  if (name === 'valid_from' && (own === undefined || utcMinute(own) !== undefined)) {
+    return (
+      <TextField
+        {...texts}
+        type="datetime-local"
+        value={utcMinute(own) ?? ''}
+        readOnly={readOnly}
+        onInput={(minute) => set(minute === '' ? '' : `${minute.padEnd(19, ':00')}Z`)}
+      />
+    );
+  }
   const isFixed = name === props.fixed;
   const isList = type === 'texts';
   return (
@@ -142,6 +153,13 @@ function Member(props: MemberProps) {
       }
     />
   );
+}
+
+/** An instant as a `datetime-local` field has it, in UTC, with seconds that are not zero. */
+function utcMinute(instant: unknown): string | undefined {
+  const at = new Date(textOf(instant));
+  if (Number.isNaN(at.getTime())) return undefined;
+  return at.toISOString().replace(/(:00)?\.\d+Z$/, '');
 }
 
 function Part({

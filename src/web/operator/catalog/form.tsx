@@ -11,7 +11,7 @@ import type {
 } from '../../../dashboard/records/operator-catalog.ts';
 import { said } from '../../text/said.ts';
 import { t } from '../../text/t.ts';
-import { preferredUnit, UnitSelect } from '../../ui/amount-field.tsx';
+import { preferredUnit, UnitField } from '../../ui/amount-field.tsx';
 import { post } from '../../ui/api.ts';
 import { Button, LinkButton } from '../../ui/button.tsx';
 import type { PageProps } from '../../ui/page.ts';
@@ -177,16 +177,18 @@ function Fields({
       <Card
         title={KINDS[kind].one}
         actions={
-          <>
-            {kind === 'model' && <UnitSelect unit={unit} choose={setUnit} />}
-            {kind === 'upstream' && (
-              <Button size="small" needs="service.manage" onClick={() => setTesting(true)}>
-                {t('Test')}
-              </Button>
-            )}
-          </>
+          kind === 'upstream' && (
+            <Button size="small" needs="service.manage" onClick={() => setTesting(true)}>
+              {t('Test')}
+            </Button>
+          )
         }
       >
+        {kind === 'model' && (
+          <div class="fields">
+            <UnitField unit={unit} choose={setUnit} />
+          </div>
+        )}
         <TableFields
           {...{ fields, names, defaults, value, problemAt, unit, readOnly }}
           within=""

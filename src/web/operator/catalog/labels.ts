@@ -43,7 +43,7 @@ const FIELDS: Readonly<Record<string, FieldText>> = {
     ),
   },
   prices: { label: t('Later prices') },
-  valid_from: { label: t('From'), hint: t('An instant such as 2099-01-01T00:00:00Z.') },
+  valid_from: { label: t('Valid from (UTC)') },
   windows: { label: t('Rates by time of day') },
   from: { label: t('From (UTC)') },
   to: { label: t('To (UTC)') },

@@ -11,12 +11,16 @@ import { Card, Empty } from '../../ui/parts.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/text.tsx';
 
+/** Of each list; a click shows the others. */
+const ROWS = 10;
+
 export function FailuresCard({ failures }: { readonly failures: readonly FailedAttemptRecord[] }) {
   return (
     <Card title={t('Latest failed attempts')} flush>
       <Table
         caption={t('Latest failed attempts')}
         rows={failures}
+        first={ROWS}
         empty={<Empty title={t('No failures')}>{t('None since the server started.')}</Empty>}
         rowKey={({ request_id, at, credential }) => `${request_id} ${at} ${credential}`}
         href={({ request_id }) => `/requests/${request_id}`}
@@ -44,6 +48,7 @@ export function WordsCard({ words }: { readonly words: readonly UpstreamWordsRec
       <Table
         caption={t('What it said of failures')}
         rows={words}
+        first={ROWS}
         empty={<Empty title={t('Nothing')}>{t('None within seven days.')}</Empty>}
         rowKey={({ id }) => id}
         href={({ request_id }) => `/requests/${request_id}`}

@@ -16,12 +16,15 @@ export const KEY_COLUMNS: readonly [Column<Row>, ...Column<Row>[]] = [
     label: t('Name'),
     sort: 'name',
     wrap: true,
-    show: ({ name, masked }) => (
-      <>
-        <div>{name ?? <span class="soft">{t('No name')}</span>}</div>
-        <code class="soft">{masked}</code>
-      </>
-    ),
+    show: ({ name, masked }) =>
+      name === null ? (
+        <code>{masked}</code>
+      ) : (
+        <>
+          <div>{name}</div>
+          <code class="soft">{masked}</code>
+        </>
+      ),
   },
   { label: t('State'), card: 'state', show: (key) => <KeyState record={key} /> },
   {
