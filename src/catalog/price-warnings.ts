@@ -9,7 +9,7 @@ import { formatDecimal, PICO_DECIMALS, type Pico, parseDecimal } from '../core/m
 import { factorOf, type Price, ratesFor } from '../core/price.ts';
 import { pricesOf } from '../core/price-book.ts';
 import { factorText, RATE_NAMES } from '../core/price-terms.ts';
-import { joined, type Sentence, say } from '../core/sentence.ts';
+import { joined, listed, type Sentence, say } from '../core/sentence.ts';
 import type { PriceDraft } from './price-draft.ts';
 
 /** One for each price and upstream, for prices that are effective at `nowMs` or later. */
@@ -63,7 +63,7 @@ function gapsOf(price: Price, { cost }: Placement, contextWindow: number): Sente
     ...rows.flatMap((start) => {
       const gaps = rateGaps(price, cost, start);
       if (gaps.length === 0) return [];
-      const list = joined(gaps, ', ');
+      const list = listed(gaps);
       return start === 0
         ? list
         : say('above {count} tokens {gaps}', { count: String(start), gaps: list });

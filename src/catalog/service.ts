@@ -34,7 +34,7 @@ function accentProblems(accent: Accent | undefined): Problem[] {
   return (['light', 'dark'] as const).flatMap((theme) => {
     const found = accentContrast(accent[theme], theme);
     if (found >= CONTRAST_MIN) return [];
-    const values = { found: String(found), least: String(CONTRAST_MIN) };
+    const values = { found, least: CONTRAST_MIN };
     const text =
       theme === 'light'
         ? say(

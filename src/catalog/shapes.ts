@@ -8,7 +8,7 @@ import {
   type TSchema,
   Type,
 } from '@sinclair/typebox';
-import { type Sentence, say } from '../core/sentence.ts';
+import { listed, type Sentence, say } from '../core/sentence.ts';
 
 const MILLION = '(?:1000000(?:\\.0+)?|\\d{1,6}(?:\\.\\d+)?)';
 
@@ -17,7 +17,7 @@ export const oneOf = <Word extends string>(...values: readonly Word[]) => {
   const last = quoted.pop() ?? '';
   const literals = values.map((value) => Type.Literal(value));
   return Type.Union(literals, {
-    expects: say('{words} or {last}', { words: quoted.join(', '), last }),
+    expects: say('{words} or {last}', { words: listed(quoted), last }),
   });
 };
 
@@ -30,14 +30,14 @@ export const line = (expects: Sentence, maxLength: number) =>
 
 /** A single, non-empty line of text. */
 export const label = (maxLength: number) =>
-  text(say('text of 1 to {count} characters on one line', { count: countText(maxLength) }), {
+  text(say('text of 1 to {count} characters on one line', { count: maxLength }), {
     maxLength,
     pattern: '^[^\\x00-\\x1f\\x7f]+$',
   });
 
 /** Text of any kind. */
 export const prose = (maxLength: number) =>
-  text(say('text of at most {count} characters', { count: countText(maxLength) }), { maxLength });
+  text(say('text of at most {count} characters', { count: maxLength }), { maxLength });
 
 /** Characters from "!" to "~", possibly none. */
 export const visible = (expects: Sentence, maxLength: number) =>
@@ -45,31 +45,25 @@ export const visible = (expects: Sentence, maxLength: number) =>
 
 /** At least one character from "!" to "~". */
 export const word = (maxLength: number) =>
-  text(say('1 to {count} visible ASCII characters', { count: countText(maxLength) }), {
+  text(say('1 to {count} visible ASCII characters', { count: maxLength }), {
     maxLength,
     pattern: '^[\\x21-\\x7e]+$',
   });
 
 export const flag = () => Type.Boolean({ expects: say('true or false') });
 
-const countText = (count: number) => count.toLocaleString('en-US');
-
-const range = (minimum: number, maximum: number) => {
-  return { least: countText(minimum), most: countText(maximum) };
-};
-
 export const integer = (minimum: number, maximum: number) =>
   Type.Integer({
     minimum,
     maximum,
-    expects: say('an integer from {least} to {most}', range(minimum, maximum)),
+    expects: say('an integer from {least} to {most}', { least: minimum, most: maximum }),
   });
 
 export const number = (minimum: number, maximum: number) =>
   Type.Number({
     minimum,
     maximum,
-    expects: say('a number from {least} to {most}', range(minimum, maximum)),
+    expects: say('a number from {least} to {most}', { least: minimum, most: maximum }),
   });
 
 /** `never`: what zero means, where it is allowed. */
@@ -78,7 +72,8 @@ export const seconds = (minimum: number, maximum: number, never: Sentence | '' =
     minimum,
     maximum,
     expects: say('a number of seconds from {least} to {most}{never}', {
-      ...range(minimum, maximum),
+      least: minimum,
+      most: maximum,
       never,
     }),
   });
@@ -93,7 +88,7 @@ export const decimal = (decimals: number, example: string, isPositive = false) =
     expects: say('{kind} such as {example}, at most 1000000 and with at most {decimals} decimals', {
       kind,
       example: `"${example}"`,
-      decimals: String(decimals),
+      decimals,
     }),
   });
 };

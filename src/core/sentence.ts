@@ -4,7 +4,8 @@
 export type Sentence = {
   /** With `{name}` for each value. */
   readonly text: string;
-  readonly values: Readonly<Record<string, string | Sentence>>;
+  /** Numbers are written as the language does. */
+  readonly values: Readonly<Record<string, string | number | Sentence>>;
   /** The page of the console about the cause, such as `upstreams/east`. */
   readonly about?: string | undefined;
 };
@@ -27,7 +28,7 @@ export function plainly(words: string): Sentence {
 export function wordsOf({ text, values }: Sentence): string {
   return text.replaceAll(/\{(\w+)\}/g, (name, key: string) => {
     const value = values[key] ?? name;
-    return typeof value === 'string' ? value : wordsOf(value);
+    return typeof value === 'object' ? wordsOf(value) : value.toLocaleString('en-US');
   });
 }
 
@@ -38,6 +39,13 @@ export function joined(sentences: readonly Sentence[], separator: string): Sente
     text: names.map((name) => `{${name}}`).join(separator),
     values: Object.fromEntries(names.map((name, at) => [name, sentences[at] ?? ''])),
   };
+}
+
+/** With a comma between them, or what the language has in its place. */
+export function listed<Part extends string | Sentence>(
+  parts: readonly (Part | Sentence)[],
+): Part | Sentence {
+  return parts.reduce((first, next) => say('{first}, {next}', { first, next }));
 }
 
 /** In minutes, hours from one on, days from two on. */

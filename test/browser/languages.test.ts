@@ -116,7 +116,7 @@ describeInBrowser('languages', (browser) => {
     await page.reload();
     await expectText(
       page,
-      /catalog\.toml: plan\.klein\.max_context: erwartet: eine ganze Zahl von/,
+      /catalog\.toml: plan\.klein\.max_context: erwartet: eine ganze Zahl von 1 bis 100\.000\.000/,
     );
     expect(await english()).toEqual([]);
     writeFileSync(path, file);

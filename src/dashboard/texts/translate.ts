@@ -60,7 +60,9 @@ export function translateSentence(catalogue: Catalogue, { text, values }: Senten
   const shown = Object.fromEntries(
     Object.entries(values).map(([name, value]) => [
       name,
-      typeof value === 'string' ? value : translateSentence(catalogue, value),
+      typeof value === 'object'
+        ? translateSentence(catalogue, value)
+        : value.toLocaleString(LOCALES[catalogue.language]),
     ]),
   );
   if (catalogue.messages[messageKey(text)] === undefined) return wordsOf({ text, values: shown });

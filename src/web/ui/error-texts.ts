@@ -16,7 +16,7 @@ export const ERROR_TEXTS: Readonly<Record<string, string>> = {
   approval_conflict: t('Another request has this id already. Close the dialog and start over.'),
   approval_decided: t('This request was already decided.'),
   approval_expired: t('This request has expired. Ask again.'),
-  approval_not_found: t('This request does not exist.'),
+  approval_not_found: t('This approval does not exist.'),
   block_not_found: t('This block does not exist. It may have been removed.'),
   catalog_changed: t('The catalog changed in the meantime. Reload the page and try again.'),
   catalog_not_writable: t('The server can’t write the catalog file.'),
