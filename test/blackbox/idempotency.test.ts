@@ -19,7 +19,7 @@ import {
   spentBy,
   stable,
 } from '../support/keyed.ts';
-import { startUpstream, type Upstream } from '../support/upstream.ts';
+import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
 setDefaultTimeout(30_000);
 
@@ -28,11 +28,12 @@ const CREDIT = 1_000_000;
 /** What the standard answer of the scripted upstream costs. */
 const PRICE = 16.4;
 
-const MODELS = ['ok', 'tool', 'reasoning', 'slow-tokens-20-50', 'cut', 'recovers'];
+const MODELS = ['ok', 'tool', 'reasoning', 'slow-tokens-20-50', 'cut', 'recovers', 'held'];
 
 describeOnEachDatabase('requests with an Idempotency-Key', () => {
   let upstream: Upstream;
   let isFailing = false;
+  let held = Promise.resolve();
   let gateway: Gateway;
 
   const newAccount = (plan = 'large'): Promise<TestAccount> =>
@@ -44,6 +45,10 @@ describeOnEachDatabase('requests with an Idempotency-Key', () => {
     upstream = await startUpstream({
       // What the gateway does not ask for again by itself.
       recovers: (exchange) => behaviourFor(isFailing ? 'status-429' : 'ok')(exchange),
+      held: async (exchange) => {
+        await held;
+        await behaviourFor('tokens-20')(exchange);
+      },
     });
     gateway = await startGateway({
       catalog: catalogFor(upstream, MODELS, {
@@ -86,11 +91,20 @@ describeOnEachDatabase('requests with an Idempotency-Key', () => {
     test('of requests at the same time, one runs and is charged, and the others are refused', async () => {
       const account = await newAccount();
       const asked = upstream.requests.length;
-      const [name, model] = ['c', 'slow-tokens-20-50'];
-      const all = await Promise.all(
-        Array.from({ length: 8 }, () => askKeyed(account, name, model, { format, stream })),
-      );
-      const [first, ...others] = all.toSorted((one, other) => one.status - other.status);
+      const [name, model] = ['c', 'held'];
+      const { promise, resolve } = Promise.withResolvers<void>();
+      held = promise;
+      let ended = 0;
+      const ask = async () => {
+        const answer = await askKeyed(account, name, model, { format, stream });
+        ended += 1;
+        return answer;
+      };
+      const all = Array.from({ length: 8 }, ask);
+      await waitUntil(() => ended === 7);
+      resolve();
+      const answers = await Promise.all(all);
+      const [first, ...others] = answers.toSorted((one, other) => one.status - other.status);
       expect(first?.status).toBe(200);
       for (const other of others) {
         expect([other.status, codeOf(other)]).toEqual([409, 'idempotent_request_running']);
