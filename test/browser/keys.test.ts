@@ -69,7 +69,7 @@ describeInBrowser('keys in the page', ({ visit }) => {
     const { masked } = api_key as { readonly masked: string };
     await openSignedIn(visitor, customer, '/keys');
     await expectText(page, masked);
-    expect(await page.locator('tbody td').first().innerText()).toBe(masked);
+    expect(await page.locator('tbody td').first().textContent()).toBe(masked);
     await expectClean(visitor);
   });
 

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Page } from 'playwright-core';
 import { TRANSLATIONS } from '../../src/dashboard/texts/compile.ts';
 import { describeInBrowser } from '../support/browser.ts';
 import { generate } from '../support/client.ts';
@@ -37,6 +38,12 @@ const TEXTS = `[...document.querySelectorAll('body *')]
     ...['aria-label', 'placeholder', 'alt'].map((name) => element.getAttribute(name) ?? ''),
   ])
   .filter((text) => text.trim() !== '')`;
+
+/** The texts of a German page with an English word. */
+async function englishOn(page: Page): Promise<readonly string[]> {
+  const texts = await page.evaluate<string[]>(TEXTS);
+  return texts.filter((text) => wordsOf([text]).some((word) => ENGLISH.has(word)));
+}
 
 describeInBrowser('languages', (browser) => {
   let rig: Rig;
@@ -90,10 +97,7 @@ describeInBrowser('languages', (browser) => {
     await using visitor = await browser.visit(rig.operator.session.url, { locale: 'de-DE' });
     const { page } = visitor;
     await openSignedIn(visitor, rig.operator, '/catalog');
-    const english = async () =>
-      (await page.evaluate<string[]>(TEXTS)).filter((text) =>
-        wordsOf([text]).some((word) => ENGLISH.has(word)),
-      );
+    const english = () => englishOn(page);
     const field = page.getByLabel(german('Catalog file'));
     // Its key is a mark, unlike the one in the file.
     const shown = await field.inputValue();
@@ -121,6 +125,24 @@ describeInBrowser('languages', (browser) => {
     expect(await english()).toEqual([]);
     writeFileSync(path, file);
     await rig.gateway.run('catalog', 'reload');
+    await expectClean(visitor);
+  });
+
+  test('what is wrong with a receipt has no English words in German', async () => {
+    const customer = await rig.newCustomer();
+    await using visitor = await browser.visit(customer.session.url, { locale: 'de-DE' });
+    const { page } = visitor;
+    await openSignedIn(visitor, customer, '/ledger');
+    // A chain that a server has broken in a way.
+    await page.route('**/receipts/check?*', async (route) => {
+      const response = await route.fetch();
+      const detail = 'This receipt belongs to another account.';
+      const problems = [{ kind: 'account', sequence: 1, detail }];
+      await route.fulfill({ response, json: { ...(await response.json()), problems } });
+    });
+    await page.getByRole('button', { name: german('Verify all receipts') }).click();
+    await expectText(page, 'Beleg 1: Er gehört zu einem anderen Konto.');
+    expect(await englishOn(page)).toEqual([]);
     await expectClean(visitor);
   });
 

@@ -87,6 +87,7 @@ describe('the landing page', () => {
         const text = await (await fetch(`${url}/`, { headers })).text();
         expect(text).toContain('Messages');
         expect([url, language, text.includes('Responses')]).toEqual([url, language, offered]);
+        expect(text).not.toMatch(/\p{Script=Han}, /u);
       }
     }
   });

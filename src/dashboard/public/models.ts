@@ -86,7 +86,7 @@ function capabilities({ t }: PublicContext, { features }: ModelRecord): string {
     features.prompt_cache && t('prompt cache'),
   ]
     .filter((word) => word !== false)
-    .join(', ');
+    .reduce((first, next) => (first === '' ? next : t('{first}, {next}', { first, next })), '');
 }
 
 /** Other prices: for long prompts, at some hours of the current period, and from an announced time on. */

@@ -2,7 +2,7 @@
 // rates at some hours of its days.
 
 import type { PriceWindowRecord, PricingRecord } from '../../dashboard/records/model.ts';
-import { t } from '../text/t.ts';
+import { listed, t } from '../text/t.ts';
 import { Price } from '../ui/amount.tsx';
 import { formatCount, weekdays } from '../ui/format.ts';
 import { formatUsdExact } from '../ui/format-money.ts';
@@ -93,7 +93,7 @@ function linesOf(terms: Terms): string[] {
     ...tiers.map((tier) =>
       t('Prompts above {tokens} tokens: {rates}', {
         tokens: formatCount(tier.above_tokens),
-        rates: rates(tier, RATE_NAMES).join(', '),
+        rates: listed(rates(tier, RATE_NAMES)),
       }),
     ),
     ...Object.entries(factors).map(([name, factor]) =>

@@ -31,3 +31,10 @@ export const locale = LOCALES[language];
 export function t(message: string, values?: TextValues): string {
   return translate(catalogue(), message, values);
 }
+
+/** Translated words in a row; empty for none. */
+export function listed(words: readonly string[]): string {
+  return words.length === 0
+    ? ''
+    : words.reduce((first, next) => t('{first}, {next}', { first, next }));
+}

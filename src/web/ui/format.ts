@@ -1,7 +1,7 @@
 // Formats numbers, amounts and durations. Amounts arrive as decimal strings and stay text, so no
 // digit is lost to a float.
 
-import { language, locale, t } from '../text/t.ts';
+import { language, listed, locale, t } from '../text/t.ts';
 
 const parts = new Intl.NumberFormat(locale).formatToParts(1_234_567.5);
 const partOf = (type: Intl.NumberFormatPartTypes) =>
@@ -202,7 +202,7 @@ export function weekdays(codes: readonly string[]): string {
       weekday: 'short',
       timeZone: 'UTC',
     });
-  return codes.map(name).join(', ');
+  return listed(codes.map(name));
 }
 
 const WEEK = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];

@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ReceiptCheckRecord } from '../../../dashboard/records/customer-ledger.ts';
-import { t } from '../../text/t.ts';
+import { language, t } from '../../text/t.ts';
 import { amountText } from '../../ui/amount-text.ts';
 import { apiUrl, get } from '../../ui/api.ts';
 import { Button, LinkButton } from '../../ui/button.tsx';
@@ -17,6 +17,20 @@ type Progress = {
 };
 
 const PROBLEMS_SHOWN = 20;
+
+/** For other languages than that of the details. */
+const PROBLEMS: Readonly<Record<Progress['problems'][number]['kind'], string>> = {
+  unreadable: t('It can’t be read.'),
+  account: t('It belongs to another account.'),
+  missing: t('It is missing, perhaps with others after it.'),
+  order: t('It is out of order.'),
+  changed: t('It was changed: the next receipt names another hash.'),
+  beginning: t('The chain does not begin with it as it should.'),
+  charge: t('Its tokens and prices do not give its charge.'),
+  debit: t('What was debited and waived is not the charge.'),
+  balance: t('Its balance does not follow from the one before.'),
+  end: t('The chain does not end as its last line says.'),
+};
 
 export function ReceiptsCard() {
   const [progress, setProgress] = useState<Progress | undefined>(undefined);
@@ -79,7 +93,10 @@ function Result({ last: { last, end, next, balance }, problems }: Progress) {
         <ul>
           {problems.slice(0, PROBLEMS_SHOWN).map(({ sequence, kind, detail }) => (
             <li key={`${sequence} ${kind}`}>
-              {t('Receipt {sequence}: {detail}', { sequence, detail })}
+              {t('Receipt {sequence}: {detail}', {
+                sequence,
+                detail: language === 'en' ? detail : PROBLEMS[kind],
+              })}
             </li>
           ))}
         </ul>

@@ -126,6 +126,7 @@ function Member(props: MemberProps) {
         {...texts}
         type="datetime-local"
         value={utcMinute(own) ?? ''}
+        required={required}
         readOnly={readOnly}
         onInput={(minute) => set(minute === '' ? '' : `${minute.padEnd(19, ':00')}Z`)}
       />

@@ -185,7 +185,7 @@ function Fields({
         }
       >
         {kind === 'model' && (
-          <div class="fields">
+          <div class="fields entry-unit">
             <UnitField unit={unit} choose={setUnit} />
           </div>
         )}

@@ -8,7 +8,7 @@ import type {
 import { requestsBetween } from '../../shared/requests/addresses.ts';
 import { rich } from '../../text/rich.ts';
 import { spoken } from '../../text/said.ts';
-import { t } from '../../text/t.ts';
+import { listed, t } from '../../text/t.ts';
 import { Amount, OtherAmount, Price } from '../../ui/amount.tsx';
 import { remove } from '../../ui/api.ts';
 import { Button, LinkButton } from '../../ui/button.tsx';
@@ -133,7 +133,7 @@ function About({ model }: Pick<Props, 'model'>) {
               maxOutputTokens: formatCount(model.max_output_tokens),
             }),
           ],
-          [t('Features'), model.features.map(choiceText).join(', ') || <Nothing key="features" />],
+          [t('Features'), listed(model.features.map(choiceText)) || <Nothing key="features" />],
           [t('Plans'), model.plans.join(', ') || <Nothing key="plans" />],
           [t('Fallbacks'), model.fallbacks.join(', ') || <Nothing key="fallbacks" />],
           [

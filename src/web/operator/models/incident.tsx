@@ -5,7 +5,7 @@ import type {
   IncidentRecord,
   OperatorModelRecord,
 } from '../../../dashboard/records/operator-model.ts';
-import { t } from '../../text/t.ts';
+import { listed, t } from '../../text/t.ts';
 import { put } from '../../ui/api.ts';
 import type { ChangeDialogProps } from '../../ui/collection.tsx';
 import { FormDialog } from '../../ui/dialog.tsx';
@@ -23,7 +23,7 @@ export function incidentWords(incident: IncidentRecord): string {
     concurrent !== null &&
       t('{concurrent, plural, one {# request} other {# requests}} at a time', { concurrent }),
   ];
-  return words.filter((word) => word !== false).join(', ');
+  return listed(words.filter((word) => word !== false));
 }
 
 const FIELDS = [

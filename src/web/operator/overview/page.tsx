@@ -6,7 +6,7 @@ import type {
 } from '../../../dashboard/records/operator-server.ts';
 import { requestsOfMinute } from '../../shared/requests/addresses.ts';
 import { rich } from '../../text/rich.ts';
-import { t } from '../../text/t.ts';
+import { listed, t } from '../../text/t.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { LinkButton } from '../../ui/button.tsx';
 import { Chart } from '../../ui/chart.tsx';
@@ -189,7 +189,7 @@ function Upstreams({ upstreams }: Pick<MachineRecord, 'upstreams'>) {
   const parts = Object.entries(upstreams).flatMap(([state, count]) =>
     count === 0 ? [] : [`${formatCount(count)} ${labelOf(state)}`],
   );
-  return <Link href="/upstreams">{parts.join(', ')}</Link>;
+  return <Link href="/upstreams">{listed(parts)}</Link>;
 }
 
 function Troubles({ machine }: { readonly machine: MachineRecord }) {

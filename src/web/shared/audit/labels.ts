@@ -1,7 +1,7 @@
 // The words of audit events, the same for the account and for operators.
 
 import type { AuditEventRecord } from '../../../dashboard/records/operator-lists.ts';
-import { t } from '../../text/t.ts';
+import { listed, t } from '../../text/t.ts';
 import { amountText } from '../../ui/amount-text.ts';
 import { formatInstant, humanize } from '../../ui/format.ts';
 import { labelOf } from '../../ui/labels.ts';
@@ -161,7 +161,7 @@ function valueWords(value: Value): string {
     const limits = Object.entries(value).flatMap(([period, tokens]) =>
       tokens === null ? [] : `${amountText({ tokens: String(tokens) })} ${PERIODS[period]}`,
     );
-    return limits.join(', ') || t('none');
+    return listed(limits) || t('none');
   }
   if (typeof value === 'boolean') return value ? t('yes') : t('no');
   // A list is JSON, which the server cuts where it is long.
