@@ -251,5 +251,5 @@ export function exhaustion(
 }
 
 function isContent(event: GenerationEvent): boolean {
-  return event.kind !== 'usage' && event.kind !== 'finish';
+  return event.kind !== 'usage' && event.kind !== 'finish' && event.kind !== 'annotation';
 }

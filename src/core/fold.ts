@@ -4,6 +4,7 @@
 import { unreachable } from './assert.ts';
 import type {
   Answer,
+  Citation,
   FinishReason,
   GenerationEvent,
   ThinkingBlock,
@@ -34,6 +35,7 @@ export class Fold {
   #thinking: readonly ThinkingBlock[] | undefined;
   #unknown: UnknownWord | undefined;
   #calls = NO_CALLS;
+  #annotations: Citation[] | undefined;
 
   push(event: GenerationEvent): void {
     switch (event.kind) {
@@ -54,6 +56,10 @@ export class Fold {
         if (call !== undefined) call.arguments += event.json;
         return;
       }
+      case 'annotation':
+        this.#annotations ??= [];
+        this.#annotations.push(event.citation);
+        return;
       case 'usage':
         this.#usage = event.usage;
         this.#rawUsage = event.raw;
@@ -77,6 +83,7 @@ export class Fold {
       finish: this.#finish,
     };
     if (this.#leadingReasoning !== undefined) answer.leadingReasoning = this.#leadingReasoning;
+    if (this.#annotations !== undefined) answer.annotations = this.#annotations;
     if (this.#usage !== undefined) answer.usage = this.#usage;
     if (this.#rawUsage !== undefined) answer.rawUsage = this.#rawUsage;
     if (this.#thinking !== undefined) answer.thinking = this.#thinking;
@@ -92,6 +99,7 @@ export function answerEvents(answer: Answer): GenerationEvent[] {
   const late = answer.reasoning.slice(leading.length);
   if (leading !== '') events.push({ kind: 'reasoning-delta', text: leading });
   if (answer.text !== '') events.push({ kind: 'text-delta', text: answer.text });
+  for (const citation of answer.annotations ?? []) events.push({ kind: 'annotation', citation });
   if (late !== '') events.push({ kind: 'reasoning-delta', text: late });
   let index = 0;
   for (const call of answer.toolCalls) {

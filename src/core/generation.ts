@@ -9,14 +9,12 @@ export type JsonValue =
   | null
   | readonly JsonValue[]
   | { readonly [key: string]: JsonValue };
-
 export type JsonObject = { readonly [key: string]: JsonValue };
 
 export type TextPart = { readonly kind: 'text'; readonly text: string };
 
 /** `url` is an http(s) or data URL, passed to the upstream unchanged and never fetched here. */
 export type ImagePart = { readonly kind: 'image'; readonly url: string };
-
 export type ContentPart = TextPart | ImagePart;
 
 /**
@@ -83,7 +81,6 @@ export type ToolTurn = {
 
 /** System text in a conversation. Never first, and never between calls and results. */
 export type SystemTurn = { readonly role: 'system'; readonly text: string };
-
 export type Turn = UserTurn | AssistantTurn | ToolTurn | SystemTurn;
 
 /**
@@ -230,6 +227,9 @@ export type UsageReport =
   | Usage
   | { readonly basis: 'rejected'; readonly doubt: 'malformed' | 'inconsistent' };
 
+/** A page that the text before it cites, from `start` to `end` in UTF-16 units; no content. */
+export type Citation = Readonly<{ start: number; end: number; url: string; title: string }>;
+
 /**
  * The neutral stream. It has no events for block starts and stops: only the Messages format has
  * them, and its encoder derives them from a change of kind. A failure is not an event: it ends the
@@ -245,6 +245,7 @@ export type GenerationEvent =
       readonly name: string;
     }
   | { readonly kind: 'tool-delta'; readonly index: number; readonly json: string }
+  | { readonly kind: 'annotation'; readonly citation: Citation }
   | {
       readonly kind: 'usage';
       readonly usage: UsageReport;
@@ -265,6 +266,7 @@ export type Answer = {
   /** The length of the part of `reasoning` that precedes the text; absent: all of it does. */
   readonly leadingReasoning?: number;
   readonly text: string;
+  readonly annotations?: readonly Citation[];
   readonly toolCalls: readonly ToolCall[];
   readonly finish: FinishReason;
   readonly usage?: UsageReport;

@@ -24,7 +24,7 @@ export function sentStops(
 /**
  * Cuts an answer at the first occurrence of a sequence in its text, however the text is split into
  * deltas. It holds back only text that may be the start of a sequence, until it cannot be one or a
- * non-text event follows, so the order of events is preserved.
+ * non-text event follows, so the order of events is preserved. Annotations do not wait for it.
  *
  * Only the answer's text is searched, as model servers do: a match in the thinking would remove the
  * answer, and one in a tool's arguments half of a call.
@@ -80,6 +80,7 @@ export function createStopCutter(sequences: readonly string[]) {
     push(event: GenerationEvent): readonly GenerationEvent[] {
       if (hasCut) return [];
       if (event.kind === 'text-delta') return pushText(event.text);
+      if (event.kind === 'annotation') return [event];
       const released = release();
       return hasCut ? released : [...released, event];
     },

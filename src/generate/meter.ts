@@ -59,6 +59,8 @@ export class OutputMeter {
       case 'finish':
         this.#finish = event.reason;
         return;
+      case 'annotation':
+        return;
       default:
         unreachable(event);
     }

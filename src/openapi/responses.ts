@@ -6,10 +6,17 @@ import { bill, charge } from './answers.ts';
 import { errorMembers, event, typedError } from './errors.ts';
 
 const status = oneOf('in_progress', 'completed', 'incomplete');
+const annotation = named('ResponseAnnotation', {
+  type: Type.Literal('url_citation'),
+  start_index: count,
+  end_index: count,
+  url: Type.String(),
+  title: Type.String(),
+});
 const outputText = named('ResponseOutputText', {
   type: Type.Literal('output_text'),
   text: Type.String(),
-  annotations: Type.Array(Type.Unknown(), { maxItems: 0 }),
+  annotations: Type.Array(annotation),
   logprobs: Type.Array(Type.Unknown(), { maxItems: 0 }),
 });
 const summaryText = named('ResponseSummaryText', {
@@ -150,6 +157,11 @@ export const responsesEvents: readonly TSchema[] = [
     part: outputText,
   }),
   events('ResponseTextDeltaEvent', ['output_text.delta'], { ...inText, logprobs, delta: text }),
+  events('ResponseAnnotationEvent', ['output_text.annotation.added'], {
+    ...inText,
+    annotation_index: count,
+    annotation,
+  }),
   events('ResponseTextDoneEvent', ['output_text.done'], { ...inText, logprobs, text }),
   events('ResponseSummaryPartEvent', SUMMARY_PARTS, { ...inSummary, part: summaryText }),
   events('ResponseSummaryDeltaEvent', ['reasoning_summary_text.delta'], {

@@ -1,5 +1,5 @@
 // Classifies content and estimates its tokens, for timers that must not wait for a tokenizer.
-// Reasoning, text and tool calls are content; usage and the finish are not.
+// Reasoning, text and tool calls are content; annotations, usage and the finish are not.
 
 import { unreachable } from '../core/assert.ts';
 import type { GenerationEvent } from '../core/generation.ts';
@@ -17,7 +17,7 @@ export function contentTokens(events: readonly GenerationEvent[]): number {
 
 /** Whether an event belongs to the answer itself: content, or its end. */
 export function isAnswer({ kind }: GenerationEvent): boolean {
-  return kind !== 'usage';
+  return kind !== 'usage' && kind !== 'annotation';
 }
 
 /** The part of an event that is counted in tokens; empty if none is. */
@@ -30,6 +30,7 @@ export function textOf(event: GenerationEvent): string {
       return event.name;
     case 'tool-delta':
       return event.json;
+    case 'annotation':
     case 'usage':
     case 'finish':
       return '';

@@ -9,6 +9,7 @@ import { answerEvents } from '../core/fold.ts';
 import type { GenerationEvent } from '../core/generation.ts';
 import type { StreamDecoder, UpstreamDialect } from '../wire/format.ts';
 import { SILENT_BYTES_MAX } from '../wire/upstream/limits.ts';
+import { isAnswer } from './content.ts';
 import { readText } from './read-text.ts';
 import type { ByteReader, Read, UpstreamAnswer } from './transport.ts';
 
@@ -181,7 +182,7 @@ class StreamSource implements AnswerSource {
   }
 
   #isFlood(bytes: Uint8Array): boolean {
-    this.#silentBytes = this.#events.length > 0 ? 0 : this.#silentBytes + bytes.length;
+    this.#silentBytes = this.#events.some(isAnswer) ? 0 : this.#silentBytes + bytes.length;
     return this.#silentBytes > SILENT_BYTES_MAX;
   }
 }

@@ -30,6 +30,15 @@ const message = (text: string, more: Fields = {}): Fields => ({
   content: [{ type: 'output_text', text, annotations: [], logprobs: [] }],
   ...more,
 });
+/** A part that cites each of these words of its text, and a file of the vendor's. */
+const cited = (text: string, ...words: readonly string[]): Fields => {
+  const citations = words.map((word, index) => ({
+    ...{ type: 'url_citation', url: `https://example.com/${index}?q=${word}`, title: `“${word}”` },
+    ...{ start_index: text.indexOf(word), end_index: text.indexOf(word) + word.length },
+  }));
+  const file = { type: 'file_citation', file_id: 'file-1', filename: 'a.txt', index: 1 };
+  return { type: 'output_text', text, annotations: [file, ...citations], logprobs: [] };
+};
 const refusal = (text: string): Fields =>
   message('', { content: [{ type: 'refusal', refusal: text }] });
 const call = (id: string, name: string, json: string, more: Fields = {}): Fields => ({
@@ -55,6 +64,13 @@ const ANSWERS: Readonly<Record<string, readonly [items: readonly Fields[], reaso
       message('I look it up.', { phase: 'commentary' }),
       call('call_1', 'get_weather', '{"city":"Paris"}'),
       call('call_2', 'get_weather', '{ "city": "\\u00e9" }'),
+    ],
+  ],
+  citations: [[thinking('Hm.'), message('', { content: [cited('Ägypten 🙂, says one.', 'one')] })]],
+  'citations of two parts': [
+    [
+      message('', { content: [cited('\n\nOne 🙂 is here. ', 'One', '🙂'), cited('Two.', 'Two')] }),
+      call('call_1', 'get_weather', '{}'),
     ],
   ],
   'no arguments': [[call('call_1', 'get_weather', '{}')]],
@@ -110,8 +126,14 @@ function streamOf(items: readonly Fields[], reason: string | undefined): string 
       const within = { ...at, content_index, logprobs: [] };
       const member = part['type'] === 'refusal' ? 'refusal' : 'text';
       const text = String(part[member]);
-      add('response.content_part.added', { ...within, part: { ...part, [member]: '' } });
+      add('response.content_part.added', {
+        ...within,
+        part: { ...part, [member]: '', ...(member === 'text' && { annotations: [] }) },
+      });
       pieces(`response.${String(part['type'])}`, within, text, { [member]: text });
+      for (const [annotation_index, annotation] of parts(part['annotations'])) {
+        add('response.output_text.annotation.added', { ...within, annotation_index, annotation });
+      }
       add('response.content_part.done', { ...within, part });
     }
     if (typeof item['arguments'] === 'string') {
@@ -135,8 +157,8 @@ function parts(value: unknown): (readonly [number, Fields])[] {
 }
 
 /**
- * What a user of the library sees. Through the gateway refusals are text, one summary holds all thinking,
- * and thinking without a summary has no item.
+ * What a user of the library sees. Through the gateway refusals are text, one part holds all text and one
+ * summary all thinking, thinking without a summary has no item, and citations are those of web pages.
  */
 function seen({ output, status, incomplete_details: details, usage }: OpenAI.Responses.Response) {
   return {
@@ -146,7 +168,7 @@ function seen({ output, status, incomplete_details: details, usage }: OpenAI.Res
       switch (item.type) {
         case 'message': {
           const texts = item.content.map((part) => field(part, 'text') ?? field(part, 'refusal'));
-          return ['message', texts.join('')];
+          return ['message', texts.join(''), item.content.flatMap(citations)];
         }
         case 'reasoning':
           return ['reasoning', item.summary.map(({ text }) => text).join('\n\n')];
@@ -164,6 +186,16 @@ function seen({ output, status, incomplete_details: details, usage }: OpenAI.Res
       usage?.output_tokens_details.reasoning_tokens,
     ],
   };
+}
+
+/** What each citation says of which words. */
+function citations(part: OpenAI.Responses.ResponseOutputMessage['content'][number]): Fields[] {
+  if (part.type !== 'output_text') return [];
+  return part.annotations.flatMap((annotation) => {
+    if (annotation.type !== 'url_citation') return [];
+    const { start_index: start, end_index: end, ...rest } = annotation;
+    return { ...rest, words: part.text.slice(start, end) };
+  });
 }
 
 function hasSomething(item: OpenAI.Responses.ResponseOutputItem): boolean {

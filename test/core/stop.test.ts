@@ -268,6 +268,22 @@ describe('laws of the cutter', () => {
     );
   });
 
+  test('an annotation passes at once, and does not split the text', () => {
+    const citation = { start: 0, end: 0, url: 'https://example.com', title: '' };
+    const annotation: GenerationEvent = { kind: 'annotation', citation };
+    fc.assert(
+      fc.property(stops, fc.array(few({ minLength: 1, maxLength: 4 })), (sequences, parts) => {
+        const all = steps(
+          sequences,
+          parts.flatMap((part) => [annotation, text(part)]),
+        );
+        const passed = all.flat().filter(({ kind }) => kind !== 'annotation');
+        expect(joined(passed)).toEqual(joined(steps(sequences, parts.map(text)).flat()));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
   test('no character is ever cut in half', () => {
     const units = ['a', '\ud83d', '\ude00', '\ude01', '😀', '😁', 'é'];
     const sequence = fc.string({ minLength: 1, maxLength: 4, unit: fc.constantFrom(...units) });

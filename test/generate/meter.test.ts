@@ -38,11 +38,14 @@ test('thinking, text, names and arguments count; ids do not', () => {
   });
 });
 
+const CITATION = { start: 0, end: 0, url: 'https://example.com', title: 'a' };
+
 test.each<[string, GenerationEvent, MeteredOutput]>([
   ['thinking', { kind: 'reasoning-delta', text: 'a' }, 'thinking'],
   ['text', { kind: 'text-delta', text: 'a' }, 'answer'],
   ['no text', { kind: 'text-delta', text: '' }, 'none'],
   ['the start of a call', { kind: 'tool-start', index: 0, id: 'a', name: 'f' }, 'answer'],
+  ['an annotation', { kind: 'annotation', citation: CITATION }, 'none'],
   ['usage', { kind: 'usage', usage: USAGE }, 'none'],
   ['a finish', { kind: 'finish', reason: 'stop' }, 'none'],
 ])('%s alone is output of this kind: %s', (_name, event, output) => {

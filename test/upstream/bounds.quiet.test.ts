@@ -122,7 +122,7 @@ const FLOODS: readonly (readonly [title: string, detail: string, Behaviour])[] =
   ],
 ];
 
-/** An event of the Messages dialect. */
+/** An event of the Messages or the Responses dialect. */
 function named(type: string, more: Readonly<Record<string, unknown>>): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`;
 }
@@ -170,12 +170,28 @@ const MESSAGES_FLOODS: typeof FLOODS = [
   ],
 ];
 
+const RESPONSES_FLOODS: typeof FLOODS = [
+  [
+    'long events of annotations behind text',
+    'more than 16777216 bytes without an event',
+    forever((count) => {
+      const range = { start_index: 0, end_index: 1, title: '', padding: KILOBYTES.repeat(16) };
+      const annotation = { type: 'url_citation', url: `https://example.com/${count}`, ...range };
+      if (count > 0) return named('response.output_text.annotation.added', { annotation });
+      return named('response.output_text.delta', { output_index: 0, delta: 'x' });
+    }),
+  ],
+];
+
 let rig: AttemptRig;
 
 beforeAll(async () => {
   rig = await startAttemptRig({
     ...Object.fromEntries(
-      [...FLOODS, ...MESSAGES_FLOODS].map(([title, , behaviour]) => [title, behaviour]),
+      [...FLOODS, ...MESSAGES_FLOODS, ...RESPONSES_FLOODS].map(([title, , behaviour]) => [
+        title,
+        behaviour,
+      ]),
     ),
     headers,
   });
@@ -188,6 +204,7 @@ const isContent = ({ kind }: GenerationEvent): boolean => kind !== 'usage' && ki
 const CASES = [
   ...FLOODS.map(([title, detail]) => ['chat', title, detail] as const),
   ...MESSAGES_FLOODS.map(([title, detail]) => ['messages', title, detail] as const),
+  ...RESPONSES_FLOODS.map(([title, detail]) => ['responses', title, detail] as const),
 ];
 
 test.each(CASES)('%s, endless: %s: %s', async (dialect, title, detail) => {

@@ -58,6 +58,7 @@ export class ChatStreamEncoder implements StreamEncoder {
       case 'finish':
         this.#reason = event.reason;
         return '';
+      case 'annotation':
       case 'usage':
         return '';
     }

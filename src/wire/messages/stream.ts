@@ -202,6 +202,7 @@ export function encodeStream(head: AnswerHead): StreamEncoder {
         case 'finish':
           finishReason = event.reason;
           return '';
+        case 'annotation':
         case 'usage':
           return '';
       }

@@ -1,10 +1,13 @@
 // The items of a Responses answer as they are written, in a stream and whole.
 
+import type { Citation } from '../../core/generation.ts';
 import { customInput } from '../custom-input.ts';
 import type { AnswerHead } from '../format.ts';
 
 /** What an item says. */
-export type OutputItem = { readonly kind: 'thinking' | 'text'; text: string } | OutputCall;
+export type OutputItem =
+  | { readonly kind: 'thinking' | 'text'; text: string; annotations?: object[] | undefined }
+  | OutputCall;
 
 type OutputCall = {
   readonly kind: 'call';
@@ -48,7 +51,7 @@ export function itemValue(
       return { id, type: 'reasoning', summary, encrypted_content: ENCRYPTED_CONTENT };
     }
     case 'text': {
-      const content = isEmpty ? [] : [outputTextPart(item.text)];
+      const content = isEmpty ? [] : [outputTextPart(item.text, item.annotations)];
       return { id, type: 'message', role: 'assistant', status, content };
     }
     case 'call': {
@@ -70,8 +73,13 @@ export function argumentsText(head: AnswerHead, item: OutputCall): string {
   return item.arguments === '' ? '{}' : item.arguments;
 }
 
-export function outputTextPart(text: string): object {
-  return { type: 'output_text', text, annotations: [], logprobs: [] };
+export function outputTextPart(text: string, annotations: readonly object[] = []): object {
+  return { type: 'output_text', text, annotations, logprobs: [] };
+}
+
+/** `before`: how much text of the answer stands before that of the item. */
+export function annotationValue({ start, end, url, title }: Citation, before: number) {
+  return { type: 'url_citation', start_index: start - before, end_index: end - before, url, title };
 }
 
 export function summaryPart(text: string): object {

@@ -5,7 +5,7 @@ import type { GatewayError } from '../../core/error.ts';
 import type { Answer, FinishReason, Receipt } from '../../core/generation.ts';
 import { bill, estimateMember } from '../bill.ts';
 import type { AnswerHead } from '../format.ts';
-import { type ItemStatus, itemValue, type OutputItem } from './items.ts';
+import { annotationValue, type ItemStatus, itemValue, type OutputItem } from './items.ts';
 
 /** How an answer ended: whole, or why not. */
 export type Ending =
@@ -117,8 +117,10 @@ function answerItems(head: AnswerHead, answer: Answer): OutputItem[] {
   const late =
     leadingReasoning === undefined ? [] : thinkingItems(head, reasoning.slice(leadingReasoning));
   const calls = toolCalls.map((call): OutputItem => ({ kind: 'call', ...call }));
-  const showsText = text !== '' && (calls.length === 0 || !isBlank(text));
-  return [...leading, ...(showsText ? [{ kind: 'text' as const, text }] : []), ...late, ...calls];
+  const annotations = answer.annotations?.map((citation) => annotationValue(citation, 0));
+  const showsText = text !== '' && (calls.length === 0 || annotations || !isBlank(text));
+  const texts: OutputItem[] = showsText ? [{ kind: 'text', text, annotations }] : [];
+  return [...leading, ...texts, ...late, ...calls];
 }
 
 function thinkingItems(head: AnswerHead, text: string): OutputItem[] {

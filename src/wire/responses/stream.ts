@@ -3,10 +3,11 @@
 // of several may interleave. It runs once per token, so constant parts are built once.
 
 import type { GatewayError } from '../../core/error.ts';
-import type { FinishReason, GenerationEvent, Receipt } from '../../core/generation.ts';
+import type { Citation, FinishReason, GenerationEvent, Receipt } from '../../core/generation.ts';
 import { CustomInput } from '../custom-input.ts';
 import type { AnswerHead, StreamEncoder } from '../format.ts';
 import {
+  annotationValue,
   argumentsText,
   isCustomCall,
   itemId,
@@ -56,6 +57,8 @@ export class ResponsesStreamEncoder implements StreamEncoder {
   #prose: Begun | undefined;
   /** White space before a text, which may turn out to be none. */
   #blank = '';
+  /** The length of the texts that have ended. */
+  #before = 0;
 
   constructor(head: AnswerHead) {
     this.#head = head;
@@ -85,6 +88,8 @@ export class ResponsesStreamEncoder implements StreamEncoder {
       }
       case 'tool-delta':
         return this.#callPiece(this.#calls[event.index], event.json);
+      case 'annotation':
+        return this.#openText() + this.#annotation(event.citation);
       case 'finish':
         this.#finish = event.reason;
         return '';
@@ -190,6 +195,17 @@ export class ResponsesStreamEncoder implements StreamEncoder {
     return this.#delta(begun, text);
   }
 
+  /** Adds to the open text. */
+  #annotation(citation: Citation): string {
+    const { item, place } = this.#prose ?? {};
+    const annotation = annotationValue(citation, this.#before);
+    const { start_index: start, end_index: end } = annotation;
+    if (item?.kind !== 'text' || start < 0 || end > item.text.length) return '';
+    item.annotations ??= [];
+    const members = { annotation_index: item.annotations.push(annotation) - 1, annotation };
+    return this.#frame(`${EVENTS.text}.annotation.added`, `${place},${membersOf(members)}`);
+  }
+
   #callPiece(begun: Begun | undefined, piece: string): string {
     if (begun?.item.kind !== 'call' || piece === '') return '';
     begun.item.arguments += piece;
@@ -206,6 +222,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
     if (!begun.isOpen) return '';
     begun.isOpen = false;
     if (begun === this.#prose) this.#prose = undefined;
+    if (begun.item.kind === 'text') this.#before += begun.item.text.length;
     return this.#done(begun) + this.#item(begun, 'done', status);
   }
 
@@ -233,7 +250,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
     if (item.kind === 'call' || (item.kind === 'thinking' && !this.#head.showReasoning)) return '';
     const [name, part] =
       item.kind === 'text'
-        ? ['content_part', outputTextPart(text)]
+        ? ['content_part', outputTextPart(text, step === 'done' ? item.annotations : [])]
         : ['reasoning_summary_part', summaryPart(text)];
     return this.#frame(`response.${name}.${step}`, `${place},${membersOf({ part })}`);
   }

@@ -80,5 +80,8 @@ export const TOKEN_COUNT_MAX = 1_000_000_000;
 /** Blocks of a Messages answer that have started and not ended. */
 export const OPEN_BLOCKS_MAX = 1_024;
 
+/** The annotations of an answer, as JSON text in UTF-16 units. Further ones are left out. */
+export const ANNOTATIONS_LENGTH_MAX = 65_536;
+
 /** Signed thinking that is kept, in UTF-16 units: about 500,000 tokens. */
 export const SIGNED_THINKING_LENGTH_MAX = 2_097_152;

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import type {
   Answer,
+  Citation,
   FinishReason,
   GenerationEvent,
   ThinkingBlock,
@@ -25,6 +26,7 @@ const REASONS: readonly FinishReason[] = [
 /** Fails unless a decoder may have sent these; `ended` where it said that the answer was whole. */
 export function checkEvents(events: readonly GenerationEvent[], ended: boolean): void {
   const ids = new Set<string>();
+  let textLength = 0;
   for (const [position, event] of events.entries()) {
     const last = events.length - 1;
     switch (event.kind) {
@@ -32,6 +34,7 @@ export function checkEvents(events: readonly GenerationEvent[], ended: boolean):
       case 'text-delta':
         assert.equal(typeof event.text, 'string');
         assert.notEqual(event.text, '', 'a delta without text');
+        if (event.kind === 'text-delta') textLength += event.text.length;
         break;
       case 'tool-start':
         assert.equal(event.index, ids.size, 'tool calls are numbered without gaps');
@@ -46,6 +49,9 @@ export function checkEvents(events: readonly GenerationEvent[], ended: boolean):
         );
         assert.equal(typeof event.json, 'string');
         break;
+      case 'annotation':
+        checkCitation(event.citation, textLength);
+        break;
       case 'usage':
         checkUsage(event.usage);
         checkRaw(event.raw);
@@ -59,6 +65,13 @@ export function checkEvents(events: readonly GenerationEvent[], ended: boolean):
     }
   }
   if (ended) assert.equal(events.at(-1)?.kind, 'finish', 'an answer that is whole has a finish');
+}
+
+/** Half of a character may wait for its other half. */
+function checkCitation({ start, end, url, title }: Citation, textLength: number): void {
+  assert.ok(start >= 0 && start <= end && end <= textLength + 1, 'a range is in the text');
+  assert.match(url, /^https?:/i);
+  assert.ok(url.isWellFormed() && title.isWellFormed());
 }
 
 export function checkUsage(usage: UsageReport): void {
@@ -119,6 +132,7 @@ function eventLength(event: GenerationEvent): number {
       return event.id.length + event.name.length;
     case 'tool-delta':
       return event.json.length;
+    case 'annotation':
     case 'usage':
       return 0;
     case 'finish':

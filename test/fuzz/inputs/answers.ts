@@ -32,7 +32,9 @@ type Step =
   | { readonly kind: 'reasoning' | 'text'; readonly text: string }
   | { readonly kind: 'call'; readonly name: string; readonly parts: readonly string[] }
   /** Sends the next part of the call that this number picks. */
-  | { readonly kind: 'part'; readonly pick: number };
+  | { readonly kind: 'part'; readonly pick: number }
+  /** Cites a range of the text that has come. */
+  | { readonly kind: 'citation'; readonly from: number; readonly length: number };
 
 const parts = fc
   .tuple(callArguments, fc.array(fc.nat({ max: 12 }), { maxLength: 4 }))
@@ -50,6 +52,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constantFrom('reasoning' as const, 'text' as const), text: anyText }),
   fc.record({ kind: fc.constant('call' as const), name: solidText, parts }),
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('part' as const), pick: fc.nat(8) }) },
+  fc.record({ kind: fc.constant('citation' as const), from: fc.nat(20), length: fc.nat(20) }),
 );
 
 const callId = fc.oneof(
@@ -77,6 +80,7 @@ export const answerSequence: fc.Arbitrary<GenerationEvent[]> = fc
   .map(({ steps, id, usage, reason }) => {
     const events: GenerationEvent[] = [];
     const unsent: string[][] = [];
+    let textLength = 0;
     const send = (index: number): void => {
       const json = unsent[index]?.shift();
       if (json !== undefined) events.push({ kind: 'tool-delta', index, json });
@@ -84,6 +88,13 @@ export const answerSequence: fc.Arbitrary<GenerationEvent[]> = fc
     for (const step of steps) {
       if (step.kind === 'reasoning') events.push({ kind: 'reasoning-delta', text: step.text });
       if (step.kind === 'text') events.push({ kind: 'text-delta', text: step.text });
+      if (step.kind === 'text') textLength += step.text.length;
+      if (step.kind === 'citation' && textLength > 0) {
+        const start = step.from % (textLength + 1);
+        const end = start + (step.length % (textLength - start + 1));
+        const url = `https://example.com/${events.length}`;
+        events.push({ kind: 'annotation', citation: { start, end, url, title: 'é"\\' } });
+      }
       if (step.kind === 'part') send(step.pick % Math.max(1, unsent.length));
       if (step.kind === 'call') {
         const index = unsent.push([...step.parts]) - 1;

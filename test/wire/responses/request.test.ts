@@ -36,6 +36,16 @@ test.each([
   expect(refusalOf(more)[0]).toBe(param);
 });
 
+test('an answer with citations comes back as one without', () => {
+  const answer = (annotations: readonly object[]) => {
+    const content = [{ type: 'output_text', text: 'One.', annotations, logprobs: [] }];
+    return parsed({ input: [user, { type: 'message', role: 'assistant', content }, user] }).turns;
+  };
+  const range = { start_index: 0, end_index: 3 };
+  const citation = { type: 'url_citation', ...range, url: 'https://example.com', title: 'a' };
+  expect(answer([citation])).toEqual(answer([]));
+});
+
 test('a refused reference names the setting that clients need', () => {
   const [, text] = refusalOf({ input: [{ type: 'item_reference', id: 'fc_1' }] });
   expect(text).toContain('store set to false');

@@ -103,6 +103,9 @@ export function createResponsesReader(
         return output.start(index, toObject(value['item']));
       case 'response.output_item.done':
         return output.stop(index, toObject(value['item']));
+      case 'response.output_text.annotation.added':
+        output.annotation(index, toIndex(value['content_index']) ?? 0, value['annotation']);
+        return undefined;
       case 'response.function_call_arguments.delta':
         output.arguments(index, toText(value['delta']), false);
         return undefined;

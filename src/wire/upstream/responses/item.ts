@@ -1,13 +1,14 @@
 // The items of a Responses answer: the events that are nothing but a piece of one, what is kept of one
 // while it is open, and what a whole one says.
 
-import type { JsonObject } from '../../../core/generation.ts';
+import type { GenerationEvent, JsonObject } from '../../../core/generation.ts';
 import { isObject } from '../../../core/json.ts';
 import type { ResponsesProfile } from '../../../core/responses-profile.ts';
 import { customArguments } from '../../custom-input.ts';
 import type { AnswerBlocks, Native } from '../answer-blocks.ts';
 import type { LaneKind } from '../frame.ts';
-import { toList, toObject, toText } from '../narrow.ts';
+import { ANNOTATIONS_LENGTH_MAX } from '../limits.ts';
+import { toCount, toList, toObject, toText } from '../narrow.ts';
 import { SurrogateJoiner } from '../surrogates.ts';
 import type { OpenCall } from '../tool-blocks.ts';
 
@@ -59,6 +60,10 @@ export type Prose = Pairs & {
   says?: Kind;
   /** The index of its last part that has been heard; a whole item repeats those. */
   heard: number;
+  /** Where its parts begin in the text of the answer; NaN if other text stands in them. */
+  readonly starts: Map<number, number>;
+  /** Where its text ends there. */
+  end?: number;
   readonly phase?: string;
   readonly native?: Native;
 };
@@ -76,14 +81,15 @@ export function beginItem(
   blocks: AnswerBlocks,
 ): Item {
   const pairs = new SurrogateJoiner();
+  const prose = { kind: 'prose', heard: -1, starts: new Map(), pairs } as const;
   switch (value['type']) {
     case 'message': {
       const phase = profile.phases === 'send' ? toText(value['phase']) : '';
-      return { kind: 'prose', heard: -1, pairs, ...(phase === '' ? {} : { phase }) };
+      return { ...prose, ...(phase === '' ? {} : { phase }) };
     }
     case 'reasoning': {
       const native = profile.reasoningHistory === 'encrypted' ? blocks.beginNative() : undefined;
-      return { kind: 'prose', heard: -1, pairs, ...(native && { native }) };
+      return { ...prose, ...(native && { native }) };
     }
     case 'function_call':
     case 'custom_tool_call':
@@ -103,6 +109,28 @@ export function wholeParts(value: JsonObject): ItemDelta[] {
     });
   if (value['type'] !== 'reasoning') return parts(value['content'], 'text');
   return [...parts(value['summary'], 'summary'), ...parts(value['content'], 'thought')];
+}
+
+/** Emits each citation of a web page once. Other annotations name files of the upstream's. */
+export function createCitationReader(onEvent: (event: GenerationEvent) => void) {
+  const seen = new Set<string>();
+  let room = ANNOTATIONS_LENGTH_MAX;
+  /** Reads those of a part that is the text of the answer from `from` to `to`. */
+  return (annotations: unknown, from: number, to: number): void => {
+    for (const value of toList(annotations)) {
+      const { type, url, title, start_index, end_index } = toObject(value);
+      const start = from + (toCount(start_index) ?? Number.NaN);
+      const end = from + (toCount(end_index) ?? Number.NaN);
+      if (type !== 'url_citation' || typeof url !== 'string' || typeof title !== 'string') continue;
+      if (!(start <= end && end <= to && /^https?:/i.test(url) && URL.canParse(url))) continue;
+      const json = JSON.stringify({ type, start_index: start, end_index: end, url, title });
+      if (json.length >= room || seen.has(json)) continue;
+      seen.add(json);
+      room -= json.length + 1;
+      const citation = { start, end, url: url.toWellFormed(), title: title.toWellFormed() };
+      onEvent({ kind: 'annotation', citation });
+    }
+  };
 }
 
 /** A custom tool takes text, which becomes a member of its input. */

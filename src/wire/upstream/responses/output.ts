@@ -8,12 +8,13 @@ import { ARGUMENTS_END, ARGUMENTS_START, customPiece } from '../../custom-input.
 import { AnswerBlocks } from '../answer-blocks.ts';
 import { malformed } from '../failure.ts';
 import { OPEN_BLOCKS_MAX } from '../limits.ts';
-import { toText } from '../narrow.ts';
+import { toList, toObject, toText } from '../narrow.ts';
 import { createToolBlocks } from '../tool-blocks.ts';
 import {
   argumentsOf,
   beginItem,
   type Call,
+  createCitationReader,
   type Item,
   type ItemDelta,
   keptItem,
@@ -36,7 +37,10 @@ export function createOutputReader(
   const tools = createToolBlocks(emit, nameCall);
   const blocks = new AnswerBlocks();
   const open = new Map<number, Item>();
+  const cite = createCitationReader(onEvent);
   let latest = -1;
+  /** Of the text that has been emitted. */
+  let length = 0;
   let lastKind: GenerationEvent['kind'] | undefined;
 
   function emit(event: GenerationEvent): void {
@@ -46,6 +50,10 @@ export function createOutputReader(
 
   function emitText(item: Prose, text: string): void {
     if (text === '') return;
+    if (!item.starts.has(item.heard)) item.starts.set(item.heard, length);
+    else if (item.end !== length) item.starts.set(item.heard, Number.NaN);
+    length += text.length;
+    item.end = length;
     blocks.text(text.length, item.phase);
     emit({ kind: 'text-delta', text });
   }
@@ -58,6 +66,7 @@ export function createOutputReader(
     item.says ??= kind;
     if (item.says !== kind) return;
     const begins = item.heard < part;
+    if (part < item.heard) item.starts.set(part, Number.NaN).set(item.heard, Number.NaN);
     if (begins) item.heard = part;
     const piece = item.pairs.push(text);
     if (kind === 'text') emitText(item, piece);
@@ -105,6 +114,11 @@ export function createOutputReader(
     const { heard } = item;
     for (const plain of wholeParts(value)) if (plain.part > heard) say(item, plain);
     flush(item);
+    for (const [part, each] of toList(value['content']).entries()) {
+      const { annotations, text } = toObject(each);
+      const start = item.starts.get(part) ?? Number.NaN;
+      cite(annotations, start, Math.min(start + toText(text).length, length));
+    }
     const kept = item.native === undefined ? undefined : keptItem(value);
     if (item.native !== undefined && kept !== undefined) blocks.fill(item.native, kept);
   }
@@ -143,6 +157,12 @@ export function createOutputReader(
       const item = begin({ type: delta.kind === 'text' ? 'message' : 'reasoning' });
       if (item.kind === 'prose') say(item, delta);
       return add(index, item);
+    },
+    /** The whole item repeats what does not belong to text that has just come. */
+    annotation(index: number | undefined, part: number, value: unknown): void {
+      const item = open.get(index ?? latest);
+      if (item?.kind !== 'prose' || item.end !== length) return;
+      cite([value], item.starts.get(part) ?? Number.NaN, length);
     },
     /** A piece of a call's arguments; `isWhole`: all of them, which may repeat the pieces. */
     arguments(index: number | undefined, json: string, isWhole: boolean): void {
