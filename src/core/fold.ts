@@ -2,9 +2,9 @@
 // upstream streamed or not.
 
 import { unreachable } from './assert.ts';
+import type { Citation } from './citation.ts';
 import type {
   Answer,
-  Citation,
   FinishReason,
   GenerationEvent,
   ThinkingBlock,

@@ -1,5 +1,6 @@
 // Requests and answers in one vocabulary, independent of wire formats. `wire/` translates bytes.
 
+import type { Citation } from './citation.ts';
 import type { Estimate } from './usage-estimate.ts';
 
 export type JsonValue =
@@ -9,12 +10,14 @@ export type JsonValue =
   | null
   | readonly JsonValue[]
   | { readonly [key: string]: JsonValue };
+
 export type JsonObject = { readonly [key: string]: JsonValue };
 
 export type TextPart = { readonly kind: 'text'; readonly text: string };
 
 /** `url` is an http(s) or data URL, passed to the upstream unchanged and never fetched here. */
 export type ImagePart = { readonly kind: 'image'; readonly url: string };
+
 export type ContentPart = TextPart | ImagePart;
 
 /**
@@ -81,6 +84,7 @@ export type ToolTurn = {
 
 /** System text in a conversation. Never first, and never between calls and results. */
 export type SystemTurn = { readonly role: 'system'; readonly text: string };
+
 export type Turn = UserTurn | AssistantTurn | ToolTurn | SystemTurn;
 
 /**
@@ -227,13 +231,9 @@ export type UsageReport =
   | Usage
   | { readonly basis: 'rejected'; readonly doubt: 'malformed' | 'inconsistent' };
 
-/** A page that the text before it cites, from `start` to `end` in UTF-16 units; no content. */
-export type Citation = Readonly<{ start: number; end: number; url: string; title: string }>;
-
 /**
- * The neutral stream. It has no events for block starts and stops: only the Messages format has
- * them, and its encoder derives them from a change of kind. A failure is not an event: it ends the
- * stream. `tool-start` occurs once per `index` (0, 1, 2, … without gaps), before its deltas.
+ * The neutral stream. Blocks have no starts and stops: encoders derive them from a change of kind. A
+ * failure ends the stream. `tool-start` occurs once per `index` (0, 1, … without gaps), before deltas.
  */
 export type GenerationEvent =
   | { readonly kind: 'reasoning-delta'; readonly text: string }

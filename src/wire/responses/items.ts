@@ -1,6 +1,6 @@
 // The items of a Responses answer as they are written, in a stream and whole.
 
-import type { Citation } from '../../core/generation.ts';
+import type { Citation } from '../../core/citation.ts';
 import { customInput } from '../custom-input.ts';
 import type { AnswerHead } from '../format.ts';
 

@@ -2,8 +2,9 @@
 // events, and at the end the whole response again. Calls stay open until the end, because the pieces
 // of several may interleave. It runs once per token, so constant parts are built once.
 
+import type { Citation } from '../../core/citation.ts';
 import type { GatewayError } from '../../core/error.ts';
-import type { Citation, FinishReason, GenerationEvent, Receipt } from '../../core/generation.ts';
+import type { FinishReason, GenerationEvent, Receipt } from '../../core/generation.ts';
 import { CustomInput } from '../custom-input.ts';
 import type { AnswerHead, StreamEncoder } from '../format.ts';
 import {
@@ -57,8 +58,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
   #prose: Begun | undefined;
   /** White space before a text, which may turn out to be none. */
   #blank = '';
-  /** The length of the texts that have ended. */
-  #before = 0;
+  #endedTextLength = 0;
 
   constructor(head: AnswerHead) {
     this.#head = head;
@@ -198,7 +198,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
   /** Adds to the open text. */
   #annotation(citation: Citation): string {
     const { item, place } = this.#prose ?? {};
-    const annotation = annotationValue(citation, this.#before);
+    const annotation = annotationValue(citation, this.#endedTextLength);
     const { start_index: start, end_index: end } = annotation;
     if (item?.kind !== 'text' || start < 0 || end > item.text.length) return '';
     item.annotations ??= [];
@@ -222,7 +222,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
     if (!begun.isOpen) return '';
     begun.isOpen = false;
     if (begun === this.#prose) this.#prose = undefined;
-    if (begun.item.kind === 'text') this.#before += begun.item.text.length;
+    if (begun.item.kind === 'text') this.#endedTextLength += begun.item.text.length;
     return this.#done(begun) + this.#item(begun, 'done', status);
   }
 

@@ -2,9 +2,9 @@
 // src/wire/format.ts.
 
 import assert from 'node:assert/strict';
+import type { Citation } from '../../../src/core/citation.ts';
 import type {
   Answer,
-  Citation,
   FinishReason,
   GenerationEvent,
   ThinkingBlock,
