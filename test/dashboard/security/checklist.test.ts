@@ -24,7 +24,7 @@ const DASHBOARD: readonly Row[] = [
       security('listeners', 'has no password of its own (B-168)'),
       signIn(
         'operators',
-        'has no account until one is created, and chooses the password by a link',
+        'has no account until one is created, and is signed in by the password of a link',
       ),
       signIn('operators', 'whose link is half an hour old is none'),
     ],
