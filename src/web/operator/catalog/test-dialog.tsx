@@ -81,7 +81,7 @@ export function TestDialog({
                     <Badge tone={ok ? 'good' : 'danger'}>{ok ? t('Answered') : t('Failed')}</Badge>
                   ),
                 },
-                { label: t('Details'), show: ({ detail }) => detail ?? '' },
+                { label: t('Details'), show: ({ detail }) => <span lang="en">{detail}</span> },
                 {
                   label: t('Usage'),
                   show: ({ usage }) =>

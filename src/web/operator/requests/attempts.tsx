@@ -89,7 +89,8 @@ function Outcome({
     <>
       <Badge tone={failure === 'no_capacity' ? 'warning' : 'danger'}>{labelOf(failure)}</Badge>
       <div class="soft small">
-        {[detail, isNamed ? null : t('status {status}', { status })].filter(Boolean).join('; ')}
+        <span lang="en">{detail}</span>
+        {!isNamed && `${detail ? '; ' : ''}${t('status {status}', { status })}`}
       </div>
       {said !== null && (
         <div class="small">
