@@ -47,11 +47,6 @@ export const SUITES: readonly Suite[] = [
 
 export const EXCEPTIONS: readonly Exception[] = [
   {
-    suite: 'anthropic-sdk-python',
-    tests: /test_models\.py::Test(Async)?Models::test_method_list_with_all_params\[/,
-    reason: 'the test fills in every parameter; before_id and after_id together name no page',
-  },
-  {
     suite: 'langchain-tests',
     tests: /TestChatAnthropicBySchema::test_structured_output_pydantic_2_v1$/,
     reason: 'ChatAnthropic itself cannot turn a model of pydantic 1 into a schema; nothing is sent',
