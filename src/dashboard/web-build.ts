@@ -69,7 +69,7 @@ export async function buildWeb(
   const mark = await Bun.file(join(folder, 'ui', 'mark.svg')).bytes();
   const icon = `mark-${Bun.hash(mark).toString(36)}.svg`;
   files[icon] = compress(mark, quality);
-  const texts = await textsOf(['web/auth', 'web/ui', 'web/shared', `web/${app}`]);
+  const texts = await textsOf(['web/auth', 'web/shared', 'web/text', 'web/ui', `web/${app}`]);
   const sentences = app === 'operator' ? await textsOf(SENTENCE_FOLDERS) : [];
   const pages = perLanguage((language) => {
     // The server sends them in English.

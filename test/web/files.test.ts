@@ -1,10 +1,13 @@
 // The pages and their files as a browser gets them, and what they weigh.
 
 import { describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
-import { DEFAULT_SERVICE } from '../../src/core/service.ts';
+import { DEFAULT_SERVICE, LANGUAGES } from '../../src/core/service.ts';
 import { createPageFiles } from '../../src/dashboard/edge/files.ts';
 import { securityHeaders } from '../../src/dashboard/edge/respond.ts';
+import { extractMessages } from '../../src/dashboard/texts/extract.ts';
+import { messageKey } from '../../src/dashboard/texts/translate.ts';
 import { buildWeb, WEB_PREFIXES, type WebApp } from '../../src/dashboard/web-build.ts';
 
 const APPS: readonly WebApp[] = ['customer', 'operator'];
@@ -58,6 +61,21 @@ describe.each(APPS)('the files of the %s application', (app) => {
       (text) => text.match(/(?:https?:)?\/\/[\w-]+\.[\w.-]+/g) ?? [],
     );
     expect(origins.filter((origin) => !NAMES.includes(origin))).toEqual([]);
+  });
+
+  test('have every text with arguments that their scripts say, in each language', async () => {
+    const { files: built, inputs } = await buildWeb(app);
+    const { messages } = await extractMessages(join(import.meta.dir, '../../src'), ['web']);
+    const said = messages.filter(({ file }) => inputs.some((input) => input.endsWith(file)));
+    const wanted = said.filter(({ text }) => text.includes('{')).map(({ text }) => text);
+    expect(wanted.length).toBeGreaterThan(100);
+    const catalogues = Object.entries(built).filter(([name]) => name.startsWith('texts-'));
+    expect(catalogues.length).toBe(LANGUAGES.length);
+    for (const [name, bytes] of catalogues) {
+      const texts = brotliDecompressSync(bytes).toString();
+      const missing = wanted.filter((text) => !texts.includes(`"${messageKey(text)}":`));
+      expect([name, missing]).toEqual([name, []]);
+    }
   });
 
   test('the page is never kept, and neither runs nor styles anything by itself', async () => {
