@@ -137,8 +137,7 @@ function read(path: string, refused: (text: Sentence) => CatalogError): Uint8Arr
   } catch {
     throw refused(say('names a file that cannot be read; put it beside the catalog'));
   }
-  const count = LOGO_BYTES_MAX.toLocaleString('en-US');
-  throw refused(say('must be a file of at most {count} bytes', { count }));
+  throw refused(say('must be a file of at most {count} bytes', { count: LOGO_BYTES_MAX }));
 }
 
 function typeOf(bytes: Uint8Array): LogoType | undefined {

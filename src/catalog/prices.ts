@@ -112,7 +112,7 @@ export function termProblems(rates: Partial<RatesEntry>, path: string): Problem[
       const place = `${path}.service_tiers.${tomlKey(name)}`;
       if (!SERVICE_TIER.test(name)) return [{ path: place, text: SERVICE_TIER_EXPECTS }];
       if (factorOf(factor) <= FACTOR_MAX * FACTOR_ONE) return [];
-      return [{ path: place, text: say('must not be above {most}', { most: String(FACTOR_MAX) }) }];
+      return [{ path: place, text: say('must not be above {most}', { most: FACTOR_MAX }) }];
     }),
   ];
 }
