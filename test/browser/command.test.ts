@@ -20,6 +20,17 @@ const IS_CURRENT_SHOWN = `(() => {
   return bottom(current) <= bottom(current.closest('nav'));
 })()`;
 
+/** Follows a link of the navigation and presses the key at once, before the browser has painted. */
+const PRESS_BEFORE_PAINT = `(async () => {
+  const aside = document.querySelector('aside');
+  document.querySelector('nav a[href$="/usage"]').click();
+  await null;
+  document.body.dispatchEvent(
+    new KeyboardEvent('keydown', { key: 'k', ctrlKey: true, bubbles: true, cancelable: true }),
+  );
+  return aside.isConnected;
+})()`;
+
 describeInBrowser('the command key', (browser) => {
   let rig: Rig;
   beforeAll(async () => {
@@ -47,6 +58,20 @@ describeInBrowser('the command key', (browser) => {
     await goTo(page, 'limits', /^Documentation/);
     await expectPath(page, '/docs/search');
     await expectText(page, 'Sections with limits');
+    await expectClean(visitor);
+  });
+
+  test('works while a page is being opened, around which the frame stays', async () => {
+    const customer = await rig.newCustomer();
+    await using visitor = await browser.visit(`${rig.gateway.url}/dashboard`);
+    const { page } = visitor;
+    await openSignedIn(visitor, customer, '/settings');
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    expect(await page.evaluate<boolean>(PRESS_BEFORE_PAINT)).toBe(true);
+    await page.locator('dialog [role=combobox]:focus').waitFor();
+    await expectPath(page, '/dashboard/usage');
+    await page.goBack();
+    await page.locator('dialog').waitFor({ state: 'detached' });
     await expectClean(visitor);
   });
 

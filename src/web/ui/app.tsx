@@ -3,7 +3,7 @@
 
 import { type ComponentType, render } from 'preact';
 import { useEffect, useErrorBoundary, useState } from 'preact/hooks';
-import { Route, Router, Switch, useLocation } from 'wouter-preact';
+import { matchRoute, Router, useLocation, useRouter } from 'wouter-preact';
 import { fromAddress } from '../auth/gate.tsx';
 import { t } from '../text/t.ts';
 import { ApiError, declareSignedOut } from './api.ts';
@@ -42,18 +42,20 @@ function App({ pages }: { readonly pages: readonly PageEntry[] }) {
   if (failure !== undefined) return <Unreachable />;
   return (
     <Router base={APP_PREFIX}>
-      <Switch>
-        {pages.map((page) => (
-          <Route key={page.path} path={page.path}>
-            {(params: PageProps['params']) => <Framed page={page} pages={pages} params={params} />}
-          </Route>
-        ))}
-        <Route>
-          <Framed page={NOT_FOUND} pages={pages} params={{}} />
-        </Route>
-      </Switch>
+      <Routed pages={pages} />
     </Router>
   );
+}
+
+/** The library's `Switch` builds the frame again for each page, and loses a key pressed then. */
+function Routed({ pages }: { readonly pages: readonly PageEntry[] }) {
+  const [location] = useLocation();
+  const { parser } = useRouter();
+  for (const page of pages) {
+    const [isMatch, params] = matchRoute(parser, page.path, location);
+    if (isMatch) return <Framed page={page} pages={pages} params={params} />;
+  }
+  return <Framed page={NOT_FOUND} pages={pages} params={{}} />;
 }
 
 const NOT_FOUND: PageEntry = {

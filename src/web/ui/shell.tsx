@@ -2,7 +2,7 @@
 
 import { BookOpen } from 'lucide';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import type { Language } from '../../core/service.ts';
 import { LANGUAGE_NAMES } from '../../dashboard/texts/language.ts';
@@ -33,11 +33,15 @@ type ShellProps = {
 export function Shell({ pages, children }: ShellProps) {
   const [open, setOpen] = useState(false);
   const [location] = useLocation();
-  useEffect(() => setOpen(false), [location]);
   const [Asked, setAsked] = useState<typeof Command | undefined>(undefined);
   const ask = () =>
     import('./command.tsx').then(({ Command }) => setAsked(() => Command)).catch(() => {});
-  useEffect(() => onCommandKey(ask), []);
+  // Before the paint: a key that is pressed as soon as a page is seen is not lost.
+  useLayoutEffect(() => {
+    setOpen(false);
+    setAsked(undefined);
+  }, [location]);
+  useLayoutEffect(() => onCommandKey(ask), []);
   return (
     <>
       <a class="skip" href="#content">
@@ -165,7 +169,7 @@ function Navigation({ pages, location }: NavigationProps) {
   // Again once the user is known: what is below the list then takes more of its height.
   useEffect(() => {
     here.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
-  }, [session.value?.email]);
+  }, [session.value?.email, location]);
   return (
     <nav ref={here} aria-label={t('Pages')}>
       {[...groups].map(([group, members]) => (
