@@ -175,8 +175,9 @@ export function secretProblems(
 ): Problem[] {
   const memberText = ({ path, value }: ReturnType<typeof stringsOf>[number]) =>
     `${path.filter((part) => typeof part === 'string').join('.')} ${value}`;
-  const known = new Set(stringsOf(plainDocument(before)).map(memberText));
-  const written = stringsOf(plainDocument(text)).filter((each) => !known.has(memberText(each)));
+  const [document, old] = [plainDocument(text), plainDocument(before)];
+  const known = new Set(stringsOf(old).map(memberText));
+  const written = stringsOf(document).filter((each) => !known.has(memberText(each)));
   return [
     ...written.flatMap(({ path, value }) => {
       const names = [...value.matchAll(REFERENCES)].map(([, name = '']) => name);
@@ -193,7 +194,7 @@ export function secretProblems(
         ? problem(say('must not refer to a setting of the server'))
         : [];
     }),
-    ...googleProblems(plainDocument(text), plainDocument(before)),
+    ...googleProblems(document, old),
   ];
 }
 

@@ -74,17 +74,20 @@ export function findCatalog({
 
 /** Parses TOML to a plain value. Throws `CatalogError` with the line and the column. */
 export function parseToml(text: string, label: string): unknown {
-  const found = tomlProblem(text);
-  if (found === undefined) return Bun.TOML.parse(text);
-  const { line, column, problem } = found;
-  throw new CatalogError([
-    say('{label}: line {line}, column {column}: {problem}', {
-      label,
-      line: String(line),
-      column: String(column),
-      problem,
-    }),
-  ]);
+  try {
+    return Bun.TOML.parse(text);
+  } catch (error) {
+    const problem = failureOf(error);
+    const { line, column } = locate(text, problem);
+    throw new CatalogError([
+      say('{label}: line {line}, column {column}: {problem}', {
+        label,
+        line: String(line),
+        column: String(column),
+        problem,
+      }),
+    ]);
+  }
 }
 
 /** Where and why a text is not TOML; `undefined` for valid text. */
@@ -99,8 +102,12 @@ function tomlFailure(text: string): string | undefined {
     Bun.TOML.parse(text);
     return undefined;
   } catch (error) {
-    return error instanceof Error ? withoutValues(error.message) : 'is not TOML';
+    return failureOf(error);
   }
+}
+
+function failureOf(error: unknown): string {
+  return error instanceof Error ? withoutValues(error.message) : 'is not TOML';
 }
 
 /** Removes quoted text, which may be a secret. Keys and single punctuation marks may stay. */
