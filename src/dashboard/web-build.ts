@@ -7,7 +7,7 @@ import { LANGUAGES, type Language } from '../core/service.ts';
 import { SERVICE_MARK } from './edge/service-files.ts';
 import { withoutScripts } from './public/frame.ts';
 import { compileCatalogue } from './texts/compile.ts';
-import { extractMessages, SENTENCE_FOLDERS } from './texts/extract.ts';
+import { extractMessages, SENTENCE_FOLDERS, WRITTEN_FOLDERS } from './texts/extract.ts';
 import { type Catalogue, translate } from './texts/translate.ts';
 
 export type WebApp = 'customer' | 'operator';
@@ -88,9 +88,9 @@ export async function buildWeb(
   return { pages, files, inputs, style: `${base}${style}`, icon: `${base}${icon}` };
 }
 
-/** The catalogues of the pages that the server writes itself. */
+/** The catalogues of the pages and mails that the server writes itself. */
 export async function buildCatalogues(): Promise<Readonly<Record<Language, Catalogue>>> {
-  const texts = await textsOf(['dashboard/public']);
+  const texts = await textsOf(WRITTEN_FOLDERS);
   return perLanguage((language) => compileCatalogue(language, texts));
 }
 

@@ -111,7 +111,7 @@ function guardKeys(
 ): () => Stop {
   const { config, clock, monotonic, observation } = base;
   const { log, alert } = observation;
-  const { keys, serviceStates, live } = path.domains;
+  const { keys, serviceStates } = path.domains;
   return createRunawayGuard({
     database: store.database,
     keys,
@@ -121,7 +121,7 @@ function guardKeys(
     log,
     alert,
     mail: surface.mailer.send,
-    service: () => live.current().service,
+    writeMail: surface.writeMail,
     pages: () => `${publicUrl(config, port)}/dashboard`,
     onPause() {
       void serviceStates.look();

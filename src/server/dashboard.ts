@@ -49,7 +49,8 @@ export type ServingDashboardOptions = {
   readonly port: () => number;
   readonly upstreams: () => readonly UpstreamState[];
   readonly warnings: () => readonly Sentence[];
-  readonly mailer: Pick<Mailer, 'send' | 'mode'>;
+  readonly mails: Pick<Parameters<typeof createSignIn>[0], 'mail' | 'writeMail'>;
+  readonly mailMode: Mailer['mode'];
   /** The console's URL; absent where there is no console. */
   readonly consoleUrl: () => string | undefined;
 };
@@ -236,7 +237,7 @@ function signInOf(
   { database, accounts, keys }: Store,
   secret: string,
 ): SignIn {
-  const { base, path, mailer, consoleUrl } = options;
+  const { base, path, mails, consoleUrl } = options;
   const { config, clock, randomBytes, observation } = base;
   return createSignIn({
     database,
@@ -244,7 +245,7 @@ function signInOf(
     keys,
     clock,
     randomBytes,
-    mail: mailer.send,
+    ...mails,
     secret,
     mode: config.signUp,
     service: () => path.domains.live.current().service,
@@ -273,7 +274,7 @@ function dependenciesOf(
     store,
     signIn,
     topUps: createTopUps({ secret, clock, randomBytes }),
-    mailMode: options.mailer.mode,
+    mailMode: options.mailMode,
     limits: path.pipeline.limits,
     serviceState: serviceStates.current,
     inFlight: () => path.load().requestsInFlight,

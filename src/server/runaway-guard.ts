@@ -7,11 +7,10 @@ import { every, type Stop } from '../async/every.ts';
 import { createPause } from '../async/yield.ts';
 import { formatTokens, type Micro, micro } from '../core/money.ts';
 import { allowedSpend, createSpendWindow, habitSpan, type RunawayLimits } from '../core/runaway.ts';
-import type { Service } from '../core/service.ts';
 import { IdentityError } from '../identity/error.ts';
 import type { Keys } from '../identity/keys.ts';
 import type { RunawayPause } from '../identity/pause-mails.ts';
-import { runawayMail, signedMail } from '../identity/sign-in/mails.ts';
+import { type Mail, runawayMail, type WriteMail } from '../identity/sign-in/mails.ts';
 import { createRecentSpend } from '../ledger/recent-spend.ts';
 import type { Mailer } from '../mail/mail.ts';
 import type { Log } from '../observe/log.ts';
@@ -30,7 +29,7 @@ export type RunawayGuardOptions = {
   /** Milliseconds of a clock that never jumps. */
   readonly monotonic: () => number;
   readonly mail: Mailer['send'];
-  readonly service: () => Service;
+  readonly writeMail: WriteMail;
   /** The URL of the customers' pages. */
   readonly pages: () => string;
   readonly alert: RaiseAlert;
@@ -56,7 +55,6 @@ type RunawayGuard = {
 
 export function createRunawayGuard(options: RunawayGuardOptions): RunawayGuard {
   const { database, keys, limits, clock, monotonic, log } = options;
-  const send = signedMail(options.mail, options.service);
   const spend = createRecentSpend(database, monotonic);
   let window = createSpendWindow<number>();
   /** By key; emptied when the hours of the habit change. */
@@ -116,16 +114,16 @@ export function createRunawayGuard(options: RunawayGuardOptions): RunawayGuard {
       });
       if (pause === undefined) return;
       options.onPause();
+      const mail = await announce(pause);
       // Not awaited: the mail server may take minutes.
-      notify(pause).catch(onMailError);
+      deliver(pause, mail).catch(onMailError);
     } else {
       allowances.set(key, allowed);
     }
   }
 
-  /** Raises the alert of a pause and mails the owner. */
-  async function notify(pause: RunawayPause): Promise<void> {
-    const { row, email, operationId, detail } = pause;
+  /** Raises the alert of a pause. Resolves with the mail to the owner. */
+  function announce({ row, operationId, detail }: RunawayPause): Promise<Mail> {
     const { spent, allowed } = detail;
     if (!alerted.has(operationId)) {
       options.alert({
@@ -137,18 +135,20 @@ export function createRunawayGuard(options: RunawayGuardOptions): RunawayGuard {
       });
     }
     alerted.add(operationId);
-    const text = runawayMail(options.pages(), {
-      key: row.name === null ? row.masked : `"${row.name}" (${row.masked})`,
-      spent,
-      busiestHour: detail.busiest_hour,
-      at: `${new Date(row.pausedAt ?? clock()).toISOString().slice(0, 16).replace('T', ' ')} UTC`,
-    });
-    const outcome = await send({ ...text, to: email });
+    const key = { name: row.name, masked: row.masked, pausedAt: row.pausedAt ?? clock() };
+    const cost = { spent, busiestHour: detail.busiest_hour };
+    return options.writeMail(runawayMail(options.pages(), key, cost));
+  }
+
+  async function deliver(pause: RunawayPause, mail: Mail): Promise<void> {
+    const outcome = await options.mail({ ...mail, to: pause.email });
     if (outcome !== 'failed') await keys.markPauseMailed(pause, outcome);
   }
 
   async function sendOverdue(): Promise<void> {
-    for (const pause of await keys.overduePauseMails()) await notify(pause);
+    for (const pause of await keys.overduePauseMails()) {
+      await deliver(pause, await announce(pause));
+    }
   }
 
   const onMailError = (error: unknown): void =>

@@ -4,8 +4,10 @@
 import { withDisabled, withLastAttempts } from '../core/health.ts';
 import { upstreamWarnings } from '../core/readiness.ts';
 import type { Sentence } from '../core/sentence.ts';
+import { createMailWriter } from '../dashboard/texts/mail-writer.ts';
 import { answerPlayground } from '../http/playground.ts';
 import type { ServerDependencies } from '../http/server.ts';
+import type { WriteMail } from '../identity/sign-in/mails.ts';
 import { createMailer, type Mailer } from '../mail/mail.ts';
 import type { Base } from './base.ts';
 import { createServingDashboard, type ServingDashboard } from './dashboard.ts';
@@ -39,6 +41,7 @@ export type ServingSurface = {
   readonly dependencies: ServerDependencies;
   readonly pages: ServingDashboard;
   readonly mailer: Mailer;
+  readonly writeMail: WriteMail;
 };
 
 export function createServingSurface(options: ServingSurfaceOptions): ServingSurface {
@@ -49,6 +52,10 @@ export function createServingSurface(options: ServingSurfaceOptions): ServingSur
   const { live, serviceStates } = domains;
   const { log, metrics } = observation;
   const mailer = createMailer({ smtpUrl: config.smtpUrl, from: config.mailFrom, log });
+  const writeMail = createMailWriter({
+    service: () => live.current().service,
+    isLogged: mailer.mode === 'log',
+  });
   const upstreams = () =>
     withLastAttempts(
       withDisabled(pipeline.health.states(), serviceStates.current().isDisabled),
@@ -64,7 +71,8 @@ export function createServingSurface(options: ServingSurfaceOptions): ServingSur
     store,
     path,
     upkeep,
-    mailer,
+    mails: { mail: mailer.send, writeMail },
+    mailMode: mailer.mode,
     upstreams,
     warnings: () => warnings('operator'),
     consoleUrl: () => stage.listeners?.console()?.url,
@@ -107,7 +115,7 @@ export function createServingSurface(options: ServingSurfaceOptions): ServingSur
     backups: upkeep.backups?.state,
     retention: upkeep.retention?.state,
   });
-  return { dependencies, pages, mailer };
+  return { dependencies, pages, mailer, writeMail };
 }
 
 /** What an operator should know, upstreams aside. */

@@ -146,7 +146,7 @@ describeInBrowser('languages', (browser) => {
     await expectClean(visitor);
   });
 
-  test('the menu changes the language for good', async () => {
+  test('the menu changes the language for good, also of mails', async () => {
     const customer = await rig.newCustomer();
     await using visitor = await browser.visit(`${rig.gateway.url}/dashboard`);
     const { page } = visitor;
@@ -156,6 +156,14 @@ describeInBrowser('languages', (browser) => {
     await page.reload();
     await page.getByRole('heading', { name: chinese('Models'), level: 1 }).waitFor();
     expect(await page.evaluate('document.documentElement.lang')).toBe('zh');
+    await page.goto(`${rig.gateway.url}/dashboard/forgot`);
+    await page.getByLabel(chinese('E-mail address')).fill(customer.email);
+    await page.getByRole('button', { name: chinese('Send reset link') }).click();
+    const [mail] = await rig.mailbox.mailsTo(customer.email);
+    expect(mail?.subject).toBe(chinese('Choose a new password'));
+    expect(mail?.text).toContain(chinese('To choose a new password, open this page:'));
+    await page.goto(mail?.links[0] ?? '');
+    await page.getByRole('heading', { name: chinese('Choose a new password') }).waitFor();
     await expectClean(visitor);
   });
 });

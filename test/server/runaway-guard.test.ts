@@ -5,6 +5,8 @@ import type { Alert } from '../../src/core/alert.ts';
 import { DAY_MS } from '../../src/core/calendar.ts';
 import { PLAYGROUND_KEY_ID } from '../../src/core/id.ts';
 import { micro } from '../../src/core/money.ts';
+import { DEFAULT_SERVICE } from '../../src/core/service.ts';
+import { createMailWriter } from '../../src/dashboard/texts/mail-writer.ts';
 import { createRollUp } from '../../src/ledger/series/roll-up.ts';
 import { createRunawayGuard, type RunawayGuardOptions } from '../../src/server/runaway-guard.ts';
 import type { Database } from '../../src/store/contract.ts';
@@ -27,6 +29,11 @@ const FACTOR = 3;
 
 type Mail = Parameters<RunawayGuardOptions['mail']>[0];
 
+const writeMail = createMailWriter({
+  service: () => ({ ...DEFAULT_SERVICE, name: 'Gateway', supportEmail: 'help@example.org' }),
+  isLogged: false,
+});
+
 describeOnEachDatabase('the runaway guard', () => {
   const directory = temporaryDirectory();
 
@@ -37,7 +44,6 @@ describeOnEachDatabase('the runaway guard', () => {
     const alerts: Alert[] = [];
     const marks: Promise<void>[] = [];
     const { clock, keys } = identity;
-    const service = { name: 'Gateway', supportEmail: 'help@example.org' };
     const rollUp = createRollUp(database);
 
     /** `decided` is called when a guard is about to pause a key. */
@@ -63,7 +69,7 @@ describeOnEachDatabase('the runaway guard', () => {
           mails.push(text);
           return mail(text);
         },
-        service: () => service as ReturnType<RunawayGuardOptions['service']>,
+        writeMail,
         pages: () => 'https://gateway.example/dashboard',
         alert: (alert) => alerts.push(alert),
         onPause: () => undefined,

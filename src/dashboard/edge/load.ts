@@ -32,7 +32,7 @@ export async function loadWeb(app: WebApp): Promise<Web> {
   };
 }
 
-/** The texts of the pages that the server writes itself, from calls of `t` in `public/`. */
+/** The texts of the pages and mails that the server writes itself. */
 export async function loadCatalogues(): Promise<Readonly<Record<Language, Catalogue>>> {
   const { buildCatalogues } = await import('../web-build.ts');
   return buildCatalogues();

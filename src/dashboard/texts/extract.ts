@@ -1,4 +1,4 @@
-// Collects the messages of the pages from their source, at build time: the first argument of each
+// Collects the messages of pages and mails from their source, at build time: the first argument of each
 // call of `t`, `rich` and `say`. Also finds texts that do not pass through them.
 
 import { existsSync } from 'node:fs';
@@ -27,8 +27,11 @@ const FUNCTIONS = new Set(['t', 'rich', 'say']);
 /** Files without markup need no reading where they have none. */
 const CALL = /\b(?:t|rich|say)\(/;
 
-/** The folders with texts, below `src`; one that does not exist has none. */
-export const TEXT_FOLDERS = ['web', 'dashboard/public'] as const;
+/** The folders with texts that the server writes itself, below `src`: pages and mails. */
+export const WRITTEN_FOLDERS = ['dashboard/public', 'identity/sign-in'] as const;
+
+/** The folders with texts; one that does not exist has none. */
+export const TEXT_FOLDERS = ['web', ...WRITTEN_FOLDERS] as const;
 
 /** The same of sentences for the console. */
 export const SENTENCE_FOLDERS = [

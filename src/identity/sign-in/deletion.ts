@@ -59,16 +59,16 @@ export function createDeletion(
       await audit({ id: accountId, accountId }, 'account.closed', SYSTEM);
       return true;
     });
-    if (isClosed) parts.mail({ to: email, ...deletedMail() });
+    if (isClosed) await parts.mailTo(email, deletedMail());
   }
 
   return {
     deletionDueAt: async (accountId) => (await find(accountId))?.dueAt,
 
-    async askDeletion(who, { address }) {
+    async askDeletion(who, visit) {
       const askedAt = clock();
       const dueAt = askedAt + GRACE_MS;
-      const actor = actorOf(who, address);
+      const actor = actorOf(who, visit.address);
       const askedBefore = await database.transaction(async () => {
         // Since the standing was checked, another request may have asked, or an operator changed it.
         const asked = await find(who.accountId);
@@ -86,8 +86,7 @@ export function createDeletion(
       });
       if (askedBefore !== undefined) return askedBefore.dueAt;
       await parts.onDeletion(who.accountId);
-      const day = new Date(dueAt).toISOString().slice(0, 10);
-      mailNotice(parts, who, address, 'deletion', deletionMail(parts.pages.customer(), day));
+      mailNotice(parts, who, visit, 'deletion', deletionMail(parts.pages.customer(), dueAt));
       return dueAt;
     },
 

@@ -6,9 +6,9 @@ import type { Service } from '../../core/service.ts';
 import { type Accounts, normaliseEmail } from '../accounts.ts';
 import { type Actor, type AuditAction, auditChange, type Basics } from '../audit.ts';
 import { IdentityError } from '../error.ts';
-import type { Realm, SignedIn } from '../signed-in.ts';
+import type { Realm, SignedIn, Visit } from '../signed-in.ts';
 import type { Challenges } from './challenges.ts';
-import type { Mail, SendMail } from './mails.ts';
+import type { Letter, SendMail, WriteMail } from './mails.ts';
 import type { Passwords } from './passwords.ts';
 import type { SecondFactors } from './second-factors.ts';
 import type { Sessions } from './sessions.ts';
@@ -25,7 +25,8 @@ export type SignInDependencies = Basics & {
   readonly secret: string;
   readonly mode: SignUpMode;
   readonly mail: SendMail;
-  /** What mails and authenticator apps show. */
+  readonly writeMail: WriteMail;
+  /** What authenticator apps show. */
   readonly service: () => Service;
   /** The URLs of the pages, without a trailing slash: `https://example.com/dashboard`. */
   readonly pages: Readonly<Record<Realm, () => string>>;
@@ -40,6 +41,7 @@ export type Parts = SignInDependencies & {
   readonly tokens: SignInTokens;
   readonly users: Users;
   readonly secondFactors: SecondFactors;
+  readonly mailTo: (email: string, ...written: Parameters<WriteMail>) => Promise<void>;
   /** Runs `work` after the answer was sent. */
   readonly later: (work: () => Awaitable<void>) => void;
   /** Call inside the transaction of the change. */
@@ -79,14 +81,14 @@ export function subjectOf(who: SignedIn): Pick<User, 'id' | 'accountId'> {
 
 /** Mails users about a change of their own, after the answer; `mayMail` suppresses repeats. */
 export function mailNotice(
-  { later, throttle, mail }: Pick<Parts, 'later' | 'throttle' | 'mail'>,
+  { later, throttle, mailTo }: Pick<Parts, 'later' | 'throttle' | 'mailTo'>,
   { realm, email }: SignedIn,
-  address: string,
+  { address, headers }: Visit,
   kind: Notice,
-  words: Mail,
+  letter: Letter,
 ): void {
   later(async () => {
-    if (await throttle.mayMail(realm, email, address, kind)) mail({ to: email, ...words });
+    if (await throttle.mayMail(realm, email, address, kind)) await mailTo(email, letter, headers);
   });
 }
 

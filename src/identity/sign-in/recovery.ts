@@ -45,7 +45,7 @@ export function createRecovery(
   }
 
   return {
-    async forgotPassword(given, { address }) {
+    async forgotPassword(given, { address, headers }) {
       const email = signInEmail(given);
       await throttle.limitNetwork(realm, address);
       parts.later(async () => {
@@ -56,7 +56,7 @@ export function createRecovery(
         const isKnown =
           (await users.find(realm, email)) !== undefined ||
           (await parts.ownerless(email)) !== undefined;
-        if (isKnown) parts.mail({ to: email, ...resetMail(parts.pages[realm](), token) });
+        if (isKnown) await parts.mailTo(email, resetMail(parts.pages[realm](), token), headers);
       });
     },
 

@@ -62,8 +62,7 @@ async function changePassword(
     });
     return [await sessions.renew(who.sessionId, { provenAt: clock() })];
   });
-  const words = changedMail('Your password was changed', realm);
-  mailNotice(parts, who, visit.address, 'password', words);
+  mailNotice(parts, who, visit, 'password', changedMail('password', realm));
   return cookies;
 }
 

@@ -9,11 +9,11 @@ import { createDeletion } from './deletion.ts';
 import {
   createAudit,
   createLater,
+  type Parts,
   type RealmParts,
   type SignInDependencies,
 } from './dependencies.ts';
 import { createEntrance } from './entrance.ts';
-import { signedMail } from './mails.ts';
 import { createPasswords, type Passwords } from './passwords.ts';
 import { createPeople } from './people.ts';
 import { createRecovery } from './recovery.ts';
@@ -35,9 +35,11 @@ export function createSignIn(
 ): SignIn {
   const { later, settled } = createLater(dependencies.onTrouble);
   const passwords = dependencies.passwords ?? createPasswords();
-  const parts = {
+  const parts: Parts & Pick<typeof dependencies, 'keys'> = {
     ...dependencies,
-    mail: signedMail(dependencies.mail, dependencies.service),
+    async mailTo(to, ...written) {
+      dependencies.mail({ to, ...(await dependencies.writeMail(...written)) });
+    },
     later,
     audit: createAudit(dependencies),
     throttle: createThrottle(dependencies),

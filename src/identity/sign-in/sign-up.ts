@@ -39,7 +39,7 @@ export function createSignUp(
   }
 
   return {
-    async signUp(given, { address }) {
+    async signUp(given, { address, headers }) {
       const email = signInEmail(given.email);
       const wanted = requirePassword(given.password);
       await throttle.limitNetwork(realm, address);
@@ -53,8 +53,8 @@ export function createSignUp(
         const token = await tokens.create({ ...facts, password, invite });
         const pages = parts.pages[realm]();
         const isTaken = (await users.find(realm, email)) !== undefined;
-        const words = isTaken ? alreadySignedUpMail(pages) : verificationMail(pages, token);
-        parts.mail({ to: email, ...words });
+        const letter = isTaken ? alreadySignedUpMail(pages) : verificationMail(pages, token);
+        await parts.mailTo(email, letter, headers);
       });
     },
 

@@ -43,15 +43,14 @@ export function createTwoFactor(parts: RealmParts): TwoFactor {
       return outcome;
     },
 
-    async disableTwoFactor(who, { address }) {
+    async disableTwoFactor(who, visit) {
       requireOn(who);
       const cookies = await database.transaction(async () => {
         await users.dropSecondFactor(who.userId);
-        await audit(subjectOf(who), 'user.two_factor_disabled', actorOf(who, address));
+        await audit(subjectOf(who), 'user.two_factor_disabled', actorOf(who, visit.address));
         return [await sessions.renew(who.sessionId)];
       });
-      const words = 'Two-factor authentication was turned off';
-      mailNotice(parts, who, address, 'second factor', changedMail(words, realm));
+      mailNotice(parts, who, visit, 'second factor', changedMail('second factor', realm));
       return cookies;
     },
 

@@ -3,6 +3,7 @@
 
 import { expect } from 'bun:test';
 import { DEFAULT_SERVICE } from '../../../src/core/service.ts';
+import { createMailWriter } from '../../../src/dashboard/texts/mail-writer.ts';
 import type { SignUpMode } from '../../../src/identity/sign-in/dependencies.ts';
 import type { SendMail } from '../../../src/identity/sign-in/mails.ts';
 import { createPasswords } from '../../../src/identity/sign-in/passwords.ts';
@@ -20,6 +21,8 @@ export const SECRET = 'a secret of the tests that is long enough';
 export const refused = (code: string) => expect.objectContaining({ code });
 
 export type Mail = Parameters<SendMail>[0];
+
+export const writeMail = createMailWriter({ service: () => DEFAULT_SERVICE, isLogged: false });
 
 export type Rig = Awaited<ReturnType<typeof createRig>>;
 
@@ -41,6 +44,7 @@ export async function createRig(
     ...{ database, accounts, keys, clock, randomBytes, mode, secret: SECRET },
     passwords: { customer: passwords, operator: passwords },
     mail: (mail) => mails.push(mail),
+    writeMail,
     pages: {
       customer: () => 'https://gateway.example/dashboard',
       operator: () => 'https://console.example/operator',

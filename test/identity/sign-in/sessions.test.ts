@@ -3,7 +3,7 @@ import { DEFAULT_SERVICE } from '../../../src/core/service.ts';
 import { createSignIn } from '../../../src/identity/sign-in/sign-in.ts';
 import { sessions } from '../../../src/store/sign-in-tables.ts';
 import { describeOnEachDatabase, temporaryDirectory } from '../../support/database.ts';
-import { createBrowser, EMAIL, openCustomer, PASSWORD, SECRET } from './rig.ts';
+import { createBrowser, EMAIL, openCustomer, PASSWORD, SECRET, writeMail } from './rig.ts';
 
 const directory = temporaryDirectory();
 
@@ -127,7 +127,7 @@ describeOnEachDatabase('sessions', () => {
       const { accounts, keys, clock, randomBytes, database } = rig;
       const restarted = createSignIn({
         ...{ accounts, keys, clock, randomBytes, database },
-        ...{ mode: 'open', secret: 'another secret', mail: () => undefined },
+        ...{ mode: 'open', secret: 'another secret', mail: () => undefined, writeMail },
         service: () => DEFAULT_SERVICE,
         pages: { customer: () => '', operator: () => '' },
         onDeletion: async () => undefined,
