@@ -13,7 +13,7 @@ const german = (text: string): string => TRANSLATIONS.de[text] ?? '';
 const chinese = (text: string): string => TRANSLATIONS.zh[text] ?? '';
 
 /** Of programs and plans, texts of operators, addresses, and placeholders in code. */
-const NAMES = /https?:\S+|<[^>]*>|Continue|Pay as you go|credited by the operator/g;
+const NAMES = /https?:\S+|<[^>]*>|Continue|Pay as you go/g;
 
 const ARGUMENT = /\{\w+(, (plural|select),)?|\}/g;
 

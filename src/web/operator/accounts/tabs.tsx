@@ -1,6 +1,7 @@
 // The lists of an account: ledger entries, requests, keys, audit trail.
 
 import type { MovementRecord } from '../../../dashboard/records/operator-account.ts';
+import { codeWords } from '../../shared/audit/labels.ts';
 import { AuditTable } from '../../shared/audit/table.tsx';
 import { t } from '../../text/t.ts';
 import { ledgerColumns } from '../../ui/common-columns.tsx';
@@ -57,7 +58,11 @@ function Movements({ id }: { readonly id: string }) {
         { label: t('When'), show: ({ at }) => <Time at={at} /> },
         { label: t('Kind'), show: ({ kind }) => labelOf(kind) },
         ...ledgerColumns(),
-        { label: t('Reason'), wrap: true, show: ({ reason }) => reason ?? <Nothing /> },
+        {
+          label: t('Reason'),
+          wrap: true,
+          show: ({ reason }) => (reason === null ? <Nothing /> : codeWords(reason)),
+        },
       ]}
     />
   );

@@ -120,6 +120,7 @@ function nameWords(name: string): string {
 /** Codes of reasons, ways to sign in, roles and switches. Operators type reasons, too. */
 const CODES: Readonly<Record<string, string>> = {
   'command line': t('command line'),
+  'credited by the operator': t('credited by the operator'),
   'password and code': t('password and code'),
   'recovery code': t('recovery code'),
   account_closed: t('account closed'),
