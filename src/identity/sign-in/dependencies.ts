@@ -41,6 +41,7 @@ export type Parts = SignInDependencies & {
   readonly tokens: SignInTokens;
   readonly users: Users;
   readonly secondFactors: SecondFactors;
+  /** Resolves once the mail is written, not sent. */
   readonly mailTo: (email: string, ...written: Parameters<WriteMail>) => Promise<void>;
   /** Runs `work` after the answer was sent. */
   readonly later: (work: () => Awaitable<void>) => void;
