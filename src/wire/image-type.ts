@@ -21,6 +21,9 @@ const UNTYPED: readonly string[] = ['', 'application/octet-stream'];
 /** A name, by the letters of its last label, that a URL parser would not change. */
 const PLAIN_HOST = /^https?:\/\/((?:[a-z\d-]+\.)+[a-z]{2,})(?=[/?#]|$)/i;
 
+/** A name has 253 characters at most. A URL parser takes seconds for one of 100,000 labels. */
+const AUTHORITY = /^https?:\/\/([^/?#\s]{1,1024})(?:[/?#]|$)/i;
+
 const NO_URL = 'must be an http, https or data URL';
 
 export const IMAGE_TYPES_RULE = 'must be a PNG, JPEG, GIF or WebP image';
@@ -70,9 +73,14 @@ export function imageFault(url: string): string | undefined {
   return isKnown ? undefined : IMAGE_TYPES_RULE;
 }
 
+/** What stands before the path of a web address; undefined for any other, and for one too long to be read. */
+export function authorityOf(url: string): string | undefined {
+  return AUTHORITY.exec(url)?.[1];
+}
+
 /** Parsers differ over user names and backslashes, so that a server could read another host. */
 function addressFault(url: string): string | undefined {
-  const authority = /^https?:\/\/([^/?#\s]+)(?:[/?#]|$)/i.exec(url)?.[1];
+  const authority = authorityOf(url);
   if (authority === undefined) return NO_URL;
   if (/[\\@]/.test(authority)) return 'must be an address without a user name or a backslash';
   const host = hostOf(url);

@@ -1,5 +1,5 @@
-// Answers of a hostile upstream that would keep the parser or a reader for long. They are malformed,
-// however they come.
+// Answers of a hostile upstream that would keep the parser or a reader for long. What is heavy is
+// malformed, however it comes, and a long word takes no longer than its length.
 
 import { describe, expect, test } from 'bun:test';
 import { BUILT_IN_PROFILES } from '../../../src/core/built-in-profiles.ts';
@@ -16,6 +16,16 @@ const HEAVY: readonly (readonly [string, string])[] = [
   ['200,000 objects', `[${many(200_000, () => '{}')}]`],
   ['60,000 members', `[${many(60_000, () => '{"a":1}')}]`],
   ['30,000 different names', `{${many(30_000, (index) => `"a${index}":1`)}}`],
+];
+
+/** `@` is a long word, which no pattern may be compared with from every place in it. */
+const WORDED: readonly string[] = [
+  ...['{"type":"response.@"}', '{"choices":[{"delta":{},"finish_reason":"@"}]}'],
+  ...['{"error":{"type":"@","code":"@","message":"@"}}', '{"type":"error","code":"@"}'],
+  '{"type":"response.failed","response":{"status":"failed","error":{"code":"@"}}}',
+  '{"type":"response.incomplete","response":{"incomplete_details":{"reason":"@"}}}',
+  '{"type":"response.output_item.done","output_index":0,"item":{"type":"message","content":[{"text":"a","annotations":[{"type":"url_citation","url":"http://@","title":"","start_index":0,"end_index":1}]}]}}',
+  '{"type":"message_delta","delta":{"stop_reason":"@"}}',
 ];
 
 const DIALECTS = ['chat', 'messages', 'responses'] as const;
@@ -46,6 +56,22 @@ describe.each(DIALECTS)('%s', (name) => {
 
   test.each(HEAVY)('%s in a whole answer', (_name, value) => {
     expect(dialect(name).response(`{"x":${value}}`)).toMatchObject({ class: 'malformed' });
+  });
+
+  // A URL parser takes seconds for 200,000 labels of a host.
+  test.each([
+    ['_call', 40_000],
+    ['policy', 40_000],
+    ['image', 40_000],
+    ['limit', 40_000],
+    ['é.', 200_000],
+  ])('a word of many "%s"', (unit, count) => {
+    for (const event of WORDED) {
+      const text = event.replaceAll('@', `${unit.repeat(count)}!`);
+      const started = performance.now();
+      readStream(name, `data: ${text}\n\n`);
+      expect(performance.now() - started, event).toBeLessThan(2_000);
+    }
   });
 });
 

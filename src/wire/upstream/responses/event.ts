@@ -20,15 +20,18 @@ import { createOutputReader } from './output.ts';
 /** Codes of an error inside of a 200 (ResponseError in the types of openai 7.59, 2026-11-28). */
 const CLASSES: readonly (readonly [RegExp, FailureClass])[] = [
   [/^insufficient_quota$/, 'credential'],
-  [/^(?:invalid_prompt|\w*policy\w*)$/, 'content_policy'],
-  [/^(?:\w*image\w*|invalid_request_error)$/, 'bad_request'],
+  [/^invalid_prompt$|policy/, 'content_policy'],
+  [/^invalid_request_error$|image/, 'bad_request'],
   // A region or a name of our catalog: another upstream has others.
   [/^(?:data_residency_mismatch|model_not_found)$/, 'mismatch'],
 ];
 
-/** Events that say nothing new, or are about tools of the server itself. */
+/**
+ * Events that say nothing new, or are about tools of the server itself. The end is not examined: for a
+ * long name, each place where it may begin would be tried.
+ */
 const SKIPPED =
-  /^(?:ping|keepalive|response\.(?:queued|content_part|output_text|refusal|reasoning|function_call|custom_tool|mcp|[a-z_]+_call)[\w.]*)$/;
+  /^(?:(?:ping|keepalive)$|response\.(?:queued|content_part|output_text|refusal|reasoning|function_call|custom_tool|mcp|[a-z_]+_call))/;
 
 /** The code for thinking that the gateway gave back. */
 const REFUSED_THINKING = 'invalid_encrypted_content';
