@@ -89,8 +89,8 @@ const readEntries = listOf(described(TOOL, readEntry), { max: TOOLS_MAX });
 
 /** The one name of a tool, which repeats no namespace that the name begins with. */
 export function joinedName(namespace: string, name: string): string {
-  if (name.startsWith(namespace)) return name;
-  return namespace.endsWith(JOINT) ? namespace + name : namespace + JOINT + name;
+  const before = namespace.endsWith(JOINT) ? namespace : namespace + JOINT;
+  return name.startsWith(before) ? name : before + name;
 }
 
 /** The last of several declarations of one tool counts: clients repeat them in later items. */

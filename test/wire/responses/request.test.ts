@@ -91,6 +91,33 @@ test('two tools that would share one name are refused, and a repeated one counts
   for (const other of twins) expect(refusalOf({ tools: [space('files'), other] })[0]).toBe('tools');
 });
 
+test.each([
+  ['files', 'read', 'files__read'],
+  ['files__', 'read', 'files__read'],
+  ['files', 'files__read', 'files__read'],
+  ['file', 'files_read', 'file__files_read'],
+  ['search', 'search', 'search__search'],
+])('the tool of the namespace %s and the name %s is %s', (namespace, name, whole) => {
+  const tool = { type: 'function', name };
+  // A tool without a namespace may have its name.
+  const { tools, turns } = parsed({
+    tools: [
+      { type: 'namespace', name: namespace, tools: [tool] },
+      { type: 'function', name: 'search' },
+    ],
+    input: [
+      user,
+      { type: 'function_call', call_id: 'c', name, namespace, arguments: '{}' },
+      { type: 'function_call_output', call_id: 'c', output: 'x' },
+    ],
+  });
+  expect(tools).toMatchObject([
+    { name: whole, inNamespace: { namespace, name } },
+    { name: 'search' },
+  ]);
+  expect(turns[1]).toMatchObject({ toolCalls: [{ name: whole }] });
+});
+
 test('a choice allows no more tools than a request may have', () => {
   const read = { type: 'function', name: 'read' };
   const choice = (count: number) => ({
