@@ -56,16 +56,20 @@ const readCustomCall = objectOf({ call_id: readNonEmpty, ...NAME, input: readStr
 const readOutput = objectOf({ call_id: readNonEmpty, output: readContent }, ['call_id', 'output']);
 const readMoreTools = objectOf({ tools: readTools }, ['tools']);
 
+const COMPACTED =
+  'holds a conversation that only the service which compacted it can read; send the items themselves';
+
 /** History that is kept elsewhere: without it, half a conversation would be answered. */
 const ABSENT: ReadonlyMap<string, string> = new Map([
   [
     'item_reference',
     'refers to an item that is kept elsewhere, and this service keeps none; send the whole item, which clients do with store set to false',
   ],
-  [
-    'compaction',
-    'holds a conversation that only the service which compacted it can read; send the items themselves',
-  ],
+  ['compaction', COMPACTED],
+  // Codex.
+  ['compaction_summary', COMPACTED],
+  ['context_compaction', COMPACTED],
+  ['compaction_trigger', 'asks for a compaction, which is not offered; ask for a summary instead'],
 ]);
 const KNOWN = [
   ...['message', 'function_call', 'function_call_output', 'reasoning', 'additional_tools'],

@@ -31,6 +31,8 @@ test.each([
   ['background', { background: true }],
   ['input[1]', { input: [user, { type: 'item_reference', id: 'msg_1' }, user] }],
   ['input[1]', { input: [user, { type: 'compaction', encrypted_content: 'x' }, user] }],
+  ['input[1]', { input: [user, { type: 'context_compaction', encrypted_content: 'x' }] }],
+  ['input[1]', { input: [user, { type: 'compaction_trigger' }] }],
   ['tool_choice', { tools: [{ type: 'web_search' }], tool_choice: { type: 'web_search' } }],
 ])('%s refers to what is not stored or not run here', (param, more) => {
   expect(refusalOf(more)[0]).toBe(param);
