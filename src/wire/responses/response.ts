@@ -117,7 +117,10 @@ function answerItems(head: AnswerHead, answer: Answer): OutputItem[] {
   const late =
     leadingReasoning === undefined ? [] : thinkingItems(head, reasoning.slice(leadingReasoning));
   const calls = toolCalls.map((call): OutputItem => ({ kind: 'call', ...call }));
-  const annotations = answer.annotations?.map((citation) => annotationValue(citation, 0));
+  // What cut the text may have left its citations.
+  const annotations = answer.annotations
+    ?.filter(({ end }) => end <= text.length)
+    .map((citation) => annotationValue(citation, 0));
   const showsText = text !== '' && (calls.length === 0 || annotations || !isBlank(text));
   const texts: OutputItem[] = showsText ? [{ kind: 'text', text, annotations }] : [];
   return [...leading, ...texts, ...late, ...calls];

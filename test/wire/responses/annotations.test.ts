@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { isFailure } from '../../../src/core/failure.ts';
 import { answerEvents, Fold } from '../../../src/core/fold.ts';
 import type { GenerationEvent, Receipt } from '../../../src/core/generation.ts';
+import { createStopCutter } from '../../../src/core/stop.ts';
 import { chatFormat } from '../../../src/wire/chat/format.ts';
 import type { AnswerHead, ClientFormat } from '../../../src/wire/format.ts';
 import { messagesFormat } from '../../../src/wire/messages/format.ts';
@@ -241,6 +242,32 @@ test('law: a citation of items that interleave names the same words, or is left 
     { numRuns: 1_000 },
   );
   expect(named).toBeGreaterThan(100);
+});
+
+test('law: of an answer that is cut, a citation names text that is left', () => {
+  const cuts = fc.record({
+    stop: fc.array(fc.constantFrom('a', 'ba', '🙂', 'a b'), { maxLength: 2 }),
+    /** How much of each text is left, if another limit cuts it. */
+    length: fc.nat(30),
+    isWhole: fc.boolean(),
+  });
+  let lost = 0;
+  fc.assert(
+    fc.property(layout, cuts, ({ answer, pieceLength, ways }, { stop, length, isWhole }) => {
+      const items = itemsOf(answer);
+      const all = decoded(framesOf(items, pieceLength, ways).flat().join(''));
+      const cutter = createStopCutter(stop);
+      const events = [...all.flatMap(cutter.push), ...cutter.end()];
+      const { text, ...rest } = folded(events);
+      const left = { ...rest, text: isWhole ? text : text.slice(0, length).toWellFormed() };
+      const given = cited(texts(JSON.parse(responsesFormat.response(HEAD, left, RECEIPT)).output));
+      lost += (rest.annotations?.length ?? 0) - Object.keys(given).length;
+      expect(given).toMatchObject(received(streamed(responsesFormat, answerEvents(left))));
+      received(streamed(responsesFormat, events));
+    }),
+    { numRuns: 1_000 },
+  );
+  expect(lost).toBeGreaterThan(100);
 });
 
 test('the other formats have none, and lose nothing to them', () => {
