@@ -11,6 +11,9 @@ import { describeInEveryFormat } from '../support/every-format.ts';
 
 const CODECS = { chat: chatFormat, messages: messagesFormat, responses: responsesFormat };
 
+/** The field that bounds an answer, which refusals ask to lower. */
+const BOUNDS = { chat: 'max_tokens', messages: 'max_tokens', responses: 'max_output_tokens' };
+
 const toolWith = {
   chat: (schema: object) => ({ type: 'function', function: { name: 'f', parameters: schema } }),
   messages: (schema: object) => ({ name: 'f', input_schema: schema }),
@@ -26,7 +29,8 @@ describeInEveryFormat('an error', (format) => {
 
   test.each(Object.keys(ERRORS) as ErrorCode[])('has exactly four members for %s', (code) => {
     const error = new GatewayError(code);
-    const body = { type: typeOf(error, code), message: ERRORS[code].text, code };
+    const message = ERRORS[code].text.replace('max_tokens', BOUNDS[format]);
+    const body = { type: typeOf(error, code), message, code };
     expect(JSON.parse(codec.error(error, 'req_1'))).toEqual(
       envelope({ ...body, request_id: 'req_1' }),
     );

@@ -31,7 +31,8 @@ export function encodeError(error: GatewayError, requestId: string): string {
 /** What the envelope and the events of a failed stream say of an error. */
 export function errorMembers(error: GatewayError, requestId: string, receipt?: Receipt) {
   return {
-    message: error.message,
+    // The pipeline names the bound of the other formats.
+    message: error.message.replaceAll(/\bmax_tokens\b/g, 'max_output_tokens'),
     type: error.chatType,
     code: error.code,
     request_id: requestId,
