@@ -54,7 +54,7 @@ export type RequestPage = {
   readonly next: RequestPlace | undefined;
 };
 
-/** The time limit for the search of one page. */
+/** The time limit for the search of one page, which reads at least one piece. */
 const SEARCH_MS_MAX = 120;
 
 /** A prefix of this length covers a few seconds of requests of all accounts. */
@@ -113,12 +113,12 @@ export function createRequestList(
     const deadline = monotonic() + SEARCH_MS_MAX;
     const read = prepareRead(accountId, filter);
     const rows: ListedRequest[] = [];
+    let isBegun = false;
     for await (const piece of pieces(accountId, filter, after)) {
+      if (isBegun && monotonic() > deadline) return { rows, next: piece.until };
+      isBegun = true;
       rows.push(...(await read.all({ ...valuesOf(piece), limit: limit + 1 - rows.length })));
       if (rows.length > limit) return { rows: rows.slice(0, limit), next: rows[limit - 1] };
-      if (monotonic() > deadline && isOlder(startOf(filter), piece.from)) {
-        return { rows, next: piece.from };
-      }
     }
     return { rows, next: undefined };
   }
@@ -128,12 +128,12 @@ export function createRequestList(
     const deadline = monotonic() + SEARCH_MS_MAX;
     const read = prepareCount(accountId, filter);
     let sum = 0;
+    let isBegun = false;
     for await (const piece of pieces(accountId, filter)) {
+      if (isBegun && monotonic() > deadline) return { count: sum, isMore: true };
+      isBegun = true;
       sum += (await read.get({ ...valuesOf(piece), limit: most + 1 - sum }))?.rows ?? 0;
       if (sum > most) return { count: most, isMore: true };
-      if (monotonic() > deadline && isOlder(startOf(filter), piece.from)) {
-        return { count: sum, isMore: true };
-      }
     }
     return { count: sum, isMore: false };
   }
@@ -216,8 +216,4 @@ export function createRequestList(
   }
 
   return { list, count, search, neighbours };
-}
-
-function startOf({ fromMs = 0 }: RequestFilter): RequestPlace {
-  return { startedAt: fromMs, row: 0 };
 }

@@ -89,6 +89,9 @@ function matches(record: UsageRecord, filter: RequestFilter): boolean {
   );
 }
 
+/** A clock with which no search takes too long. */
+const STILL = () => 0;
+
 describeOnEachDatabase('the request list', () => {
   test('pages of a list are the records that match, newest first, each once', async () => {
     await fc.assert(
@@ -169,7 +172,11 @@ describeOnEachDatabase('the request list', () => {
       ),
     );
     await createRollUp(database, 70).step(9);
-    const { rows } = await createRequestList(database).list('acct_ada', { endUser: 'ben' }, 10);
+    const { rows } = await createRequestList(database, STILL).list(
+      'acct_ada',
+      { endUser: 'ben' },
+      10,
+    );
     expect(rows.map(({ startedAt }) => startedAt)).toEqual(startedAts.toReversed());
   });
 
@@ -177,11 +184,21 @@ describeOnEachDatabase('the request list', () => {
     await using database = await newDatabase(directory);
     const record = usageRecord({ endUser: 'ann', loss: micro(3n) });
     await addRecords(database, [record]);
-    const { rows, next } = await createRequestList(database).list('acct_ada', {}, 10);
+    const { rows, next } = await createRequestList(database, STILL).list('acct_ada', {}, 10);
     const { outputBound, usageDoubt, attempts, held, ...shown } = record;
     const { priceVersionRequested, priceVersionServed, estimatedPromptTokens, ...facts } = shown;
     expect(rows).toEqual([{ ...facts, row: 1 } as (typeof rows)[number]]);
     expect(next).toBeUndefined();
+  });
+
+  test('a slow search of one piece, which is all there is, has no next page', async () => {
+    await using database = await newDatabase(directory);
+    await addRecords(database, [usageRecord({ startedAt: DAY })]);
+    let time = 0;
+    const { list, count } = createRequestList(database, () => (time += 1_000));
+    const { rows, next } = await list('acct_ada', {}, 10);
+    expect([rows.map(({ startedAt }) => startedAt), next]).toEqual([[DAY], undefined]);
+    expect(await count('acct_ada', {}, 10)).toEqual({ count: 1, isMore: false });
   });
 
   test('a search finds the own requests whose id begins so, newest first', async () => {
@@ -192,7 +209,7 @@ describeOnEachDatabase('the request list', () => {
       ids.map((requestId) => usageRecord({ requestId })),
     );
     await addRecords(database, [usageRecord({ requestId: 'req_AAAAAA03', accountId: 'acct_bob' })]);
-    const { search } = createRequestList(database);
+    const { search } = createRequestList(database, STILL);
     const found = async (prefix: string) =>
       (await search('acct_ada', prefix, 2)).map(({ requestId }) => requestId);
     expect(await found('req_AAAAAA')).toEqual(['req_AAAAAA02', 'req_AAAAAA01']);
@@ -208,7 +225,7 @@ describeOnEachDatabase('the request list', () => {
     const records = times.map((at) => usageRecord({ startedAt: DAY + at }));
     await addRecords(database, records);
     await addRecords(database, [usageRecord({ startedAt: DAY + 2, accountId: 'acct_bob' })]);
-    const { list, neighbours } = createRequestList(database);
+    const { list, neighbours } = createRequestList(database, STILL);
     const ids = (await list('acct_ada', {}, 10)).rows.map(({ requestId }) => requestId);
     expect(ids).toHaveLength(times.length);
     for (const [at, id] of ids.entries()) {
@@ -226,7 +243,7 @@ describeOnEachDatabase('the request list', () => {
       asked.push(ask);
       return database.ask(ask);
     });
-    await createRequestList({ ...database, db }).neighbours('acct_ada', record.requestId);
+    await createRequestList({ ...database, db }, STILL).neighbours('acct_ada', record.requestId);
     const plans = asked.map(({ text }) => {
       using explained = database.connection.prepare<{ detail: string }, []>(
         `explain query plan ${text}`,

@@ -63,7 +63,7 @@ test('a statement of a page leaves the event loop to requests', async () => {
 
 test('a statement that takes too long fails, and the next read has another thread', async () => {
   // Enough for the start of a thread on a busy machine.
-  await using parts = await setUp({ statementMsMax: 600 });
+  await using parts = await setUp({ statementMsMax: 2_000 });
   const { reader, threads } = parts;
   const ask = (text: string) =>
     reader.alone('normal', { text, params: [], wants: 'values' as const });
@@ -75,7 +75,7 @@ test('a statement that takes too long fails, and the next read has another threa
 
 test('threads that are kept by a statement are few: further reads fail until one has ended', async () => {
   // Enough for the start of a thread on a busy machine.
-  await using parts = await setUp({ statementMsMax: 600 });
+  await using parts = await setUp({ statementMsMax: 2_000 });
   const { reader, threads } = parts;
   const ask = (text: string) =>
     reader.alone('normal', { text, params: [], wants: 'values' as const });

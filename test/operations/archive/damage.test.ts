@@ -236,7 +236,7 @@ describeOnEachDatabase('archives', () => {
   test('requests of a clock that was set back behind the cut are listed', async () => {
     const open = await openStory();
     await archiveAll(open, newFolder(), CUT_MS);
-    const list = createRequestList(open.database);
+    const list = createRequestList(open.database, () => 0);
     const [account = ''] = ACCOUNTS;
     const before = (await list.list(account, {}, 200)).rows.length;
     const { ids } = await live(open, [{ account: 0, what: 'settle', afterHours: 0 }], BEGIN_MS);
