@@ -53,7 +53,8 @@ const readCustomCall = objectOf({ call_id: readNonEmpty, ...NAME, input: readStr
   'name',
   'input',
 ]);
-const readOutput = objectOf({ call_id: readNonEmpty, output: readContent }, ['call_id', 'output']);
+/** Programs send results that the model has not called for without the id of a call. */
+const readOutput = objectOf({ call_id: readNonEmpty, output: readContent }, ['output']);
 const readMoreTools = objectOf({ tools: readTools }, ['tools']);
 
 const COMPACTED =
@@ -80,7 +81,10 @@ const typed = (schema: TSchema, ...types: readonly string[]): TSchema =>
   Type.Intersect([Type.Object({ type: Type.Unsafe({ enum: types }) }), schema]);
 const MESSAGE_TYPE = { type: Type.Optional(Type.Unsafe({ enum: ['message', null] })) };
 /** Thinking is the one item that is kept: it is put back where a client leaves it out. */
-const THINKING_REFERENCE = Type.Object({ id: Type.String({ pattern: '^rs_' }) });
+const THINKING_REFERENCE = Type.Object({
+  type: Type.Optional(Type.Unsafe({ enum: ['item_reference', null] })),
+  id: Type.String({ pattern: '^rs_' }),
+});
 const ITEM = Type.Union(
   [
     Type.Object({ ...MESSAGE_TYPE, role: Type.Literal('user'), content: readContent.schema }),
@@ -101,7 +105,7 @@ const ITEM = Type.Union(
       'reasoning',
     ),
     typed(readMoreTools.schema, 'additional_tools'),
-    typed(THINKING_REFERENCE, 'item_reference'),
+    THINKING_REFERENCE,
     Type.Object(
       { type: Type.Unsafe({ type: 'string', not: { enum: [...KNOWN, ...ABSENT.keys()] } }) },
       { description: 'An item of a tool that OpenAI runs. It is ignored.' },
@@ -222,8 +226,9 @@ function readItem(value: unknown, path: string): Item | undefined {
   }
 }
 
-function typeOf(item: JsonObject): unknown {
-  return item['type'] ?? 'message';
+/** The vendor's types let messages and references leave it out. */
+function typeOf({ type, id, role }: JsonObject): unknown {
+  return type ?? (id === undefined || role !== undefined ? 'message' : 'item_reference');
 }
 
 function readMessage(item: JsonObject, path: string): Item {
@@ -254,7 +259,7 @@ function callItem({ call_id: id, name, namespace = '' }: NamedCall, json: string
   return { kind: 'call', call: { id, name: whole, arguments: json } };
 }
 
-function resultItem({ call_id: toolCallId, output }: ReturnType<typeof readOutput>): Item {
+function resultItem({ call_id: toolCallId = '', output }: ReturnType<typeof readOutput>): Item {
   const text = output
     .map((part) => (part.kind === 'text' ? part.text : TOOL_IMAGE_MARK))
     .join('\n');

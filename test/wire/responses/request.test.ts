@@ -30,6 +30,7 @@ test.each([
   ['prompt', { prompt: { id: 'pmpt_1' } }],
   ['background', { background: true }],
   ['input[1]', { input: [user, { type: 'item_reference', id: 'msg_1' }, user] }],
+  ['input[1]', { input: [user, { id: 'msg_1' }, user] }],
   ['input[1]', { input: [user, { type: 'compaction', encrypted_content: 'x' }, user] }],
   ['input[1]', { input: [user, { type: 'context_compaction', encrypted_content: 'x' }] }],
   ['input[1]', { input: [user, { type: 'compaction_trigger' }] }],
@@ -58,6 +59,7 @@ test('references to reasoning, and items and tools of the vendor are left out', 
     input: [
       user,
       { type: 'item_reference', id: 'rs_1' },
+      { type: null, id: 'rs_2' },
       { type: 'web_search_call', id: 'ws_1', status: 'completed' },
       { type: 'constructor' },
       { type: 'function_call', call_id: 'call_1', name: 'read', arguments: '{}' },
@@ -67,6 +69,14 @@ test('references to reasoning, and items and tools of the vendor are left out', 
   });
   expect(turns.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool']);
   expect(tools.map(({ name }) => name)).toEqual(['read']);
+});
+
+test.each([{}, { call_id: null }])('a result without a call is text of the user: %p', (more) => {
+  const result = { type: 'function_call_output', name: 'inbox', output: 'Mail.', ...more };
+  const { turns } = parsed({ input: [user, result] });
+  const { parts } = Object(turns[1]);
+  expect([turns[1]?.role, parts.length]).toEqual(['user', 1]);
+  expect(parts[0].text).toEndWith('\nMail.');
 });
 
 test('tools of a namespace have one name, and their calls too', () => {
