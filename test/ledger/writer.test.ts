@@ -207,5 +207,5 @@ describeOnEachDatabase('the writer', () => {
       held: micro(0n),
       available: micro(85n),
     });
-  }, 60_000);
+  }, 180_000);
 });

@@ -14,7 +14,7 @@ import { closeAtEnd, type Gateway, startGateway } from '../../support/gateway.ts
 import { type Mailbox, openMailbox } from '../../support/mailbox.ts';
 import { type ApiAnswer, openApi } from '../../support/session.ts';
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 let mailbox: Mailbox;
 let gateway: Gateway;
