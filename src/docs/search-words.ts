@@ -8,15 +8,46 @@ const SYNONYMS: readonly (readonly [RegExp, readonly string[]])[] = [
   [/(rate[\s-]?limit(s|ing)?|throttl(e|ed|ing)|quotas?)/, ['limit']],
   [/(invoices?|billing)/, ['bill']],
   [/(top[\s-]?up|add (balance|credits?|funds)|vouchers?)/, ['redemption']],
-  [/(gdpr|(delete|erase) my data|data (retention|protection))/, ['privacy']],
+  [
+    /(gdpr|(delete|erase|close) (my|the|an)? ?(data|account)|data (retention|protection))/,
+    ['privacy', 'deletion'],
+  ],
   [/(reasoning|chain of thought)/, ['thinking']],
   [/(vision|pictures?|photos?|multimodal)/, ['image']],
   [/(sse|server[\s-]sent events?)/, ['stream']],
-  [/(pagination|cursors?)/, ['after_id', 'page']],
-  [/(token ?counter|tokeni[sz]ers?)/, ['count_tokens', 'tokenizer']],
+  [/(pagination|cursors?)/, ['agent', 'after_id', 'page']],
+  [
+    /(token ?counter|count(ing)? tokens|token counts?|tokeni[sz]ers?)/,
+    ['count_tokens', 'tokenizer'],
+  ],
   [/(exponential )?back[\s-]?off/, ['back-off', 'retry']],
-  [/(codex|copilot)/, ['agent']],
+  [/(codex|copilot|(claude code|agent|ide) (setup|set-up|settings|config(uration)?))/, ['agent']],
+  [/(stream(ing|ed)?|sse) (responses?|answers?|completions?|output)/, ['streaming']],
+  [/(refunds?|(duplicate|double) charges?|charged twice)/, ['outcome', 'idempotency']],
+  [/(discounts?|cheaper|save money)/, ['price', 'cost', 'pay']],
+  [/(authenticat(e|ion)|bearer( token)?)/, ['authorization', 'key']],
+  [/((python|javascript|typescript|node(js)?)( (client|sdk|example|code))?)/, ['quickstart']],
+  [/(spend(ing)? (limit|cap)s?)/, ['budget']],
+  [
+    /((connection|stream) (lost|drops?|breaks?|cut)|(lost|broken) connection|disconnect(s|ed)?|mid[\s-]?stream)/,
+    ['outcome', 'broken', 'stopping'],
+  ],
+  [/(ip )?(allow|white)[\s-]?lists?/, ['network']],
+  [/vercel( ai)?( sdk)?/, ['ai-sdk', 'ai']],
+  [/(train(s|ed|ing)?( on)?( my| our)?( data| prompts?)?|zero data retention|zdr)/, ['privacy']],
+  [/(leak(s|ed)?|stolen|compromised)/, ['revoke', 'leak']],
+  [/(downloads?|csv)/, ['csv', 'export']],
+  [/(check|see|show|query) (my |the )?(balance|usage|credits?)/, ['account']],
 ];
+
+/** Words of a question that say nothing of its topic. */
+const ASKING = new Set(
+  (
+    'a am an and any are available be can could do does example examples for from get getting guide how i if in is it ' +
+    'me much my need of on or please set setup should tell the there this to use using via want was we what when ' +
+    'where which why with you your'
+  ).split(' '),
+);
 
 /** A word of a query; or a phrase, with what the pages call it. All are stems. */
 export type QueryTerm = { readonly stems: readonly string[]; readonly synonyms: readonly string[] };
@@ -34,7 +65,13 @@ export function termsOf(query: string, most: number): readonly QueryTerm[] {
       return ' ';
     });
   }
-  const words = wordsOf(rest).map((word) => ({ stems: [stemOf(word)], synonyms: [] }));
+  const asked = wordsOf(rest);
+  const telling = asked.filter((word) => !ASKING.has(word));
+  const isTelling = phrases.length > 0 || telling.length > 0;
+  const words = (isTelling ? telling : asked).map((word) => ({
+    stems: [stemOf(word)],
+    synonyms: [],
+  }));
   const distinct = new Map([...phrases, ...words].map((term) => [term.stems.join(' '), term]));
   return [...distinct.values()].slice(0, most);
 }

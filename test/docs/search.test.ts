@@ -105,6 +105,33 @@ describe('in the customers’ pages', () => {
     expect(topics.map((each) => each.replace('-messages', ''))).toContain(topic);
   });
 
+  test.each([
+    ['how do I get an API key?', 'keys#'],
+    ['how to stream responses', 'streaming#'],
+    ['how much does a request cost', 'bill#'],
+    ['what models are available', 'models#'],
+    ['function calling example', 'tools#'],
+    ['python example', 'quickstart#'],
+    ['claude code setup', 'agents#'],
+    ['vercel ai sdk', 'agents#opencode'],
+    ['cursor', 'agents#'],
+    ['duplicate charge', 'idempotency#'],
+    ['connection lost mid stream', 'streaming#stopping'],
+    ['do you train on my data?', 'privacy#'],
+    ['close my account', 'privacy#'],
+    ['cache discount', 'caching#'],
+    ['check my balance', 'account#'],
+    ['spending limit', 'keys#budget'],
+    ['IP allowlist', 'keys#networks'],
+    ['authentication', 'keys#'],
+  ])('the question "%s" leads to its answer', (query, place) => {
+    expect(first(query)).toStartWith(place);
+  });
+
+  test('words that only ask are looked for where there are no others', () => {
+    expect(first('which')).toBe('errors#which-code-comes-first');
+  });
+
   test('whole words are marked, and no part of another word', () => {
     const { isMatch } = search('rate limit');
     expect(['Limits', 'limit', 'Generates', 'unlimited'].map(isMatch)).toEqual([
