@@ -29,6 +29,22 @@ test.each(pages)('%s has the recorded answers', (page) => {
   expect(withAnswers(read(page))).toBe(read(page));
 });
 
+test('numbers that the text below an answer names stand in the answer', () => {
+  const named = pages.flatMap((page) =>
+    [
+      ...read(page).matchAll(/^```\w+ answer [^\n]+\n([\s\S]*?)^```\n\nThe answer is ([^\n]+)/gm),
+    ].map(([, answer = '', text = '']) => ({ page, answer, text })),
+  );
+  expect(named.length).toBeGreaterThan(0);
+  const missing = named.flatMap(({ page, answer, text }) =>
+    [...text.matchAll(/\b\d[\d,]*\d\b/g)]
+      .map(([number]) => number.replaceAll(',', ''))
+      .filter((number) => !new RegExp(`\\b${number}\\b`).test(answer))
+      .map((number) => [page, number]),
+  );
+  expect(missing).toEqual([]);
+});
+
 describe('the recorded request is that of the call', () => {
   const answered = calls.flatMap(({ page, curl, answers }) =>
     answers.map((answer) => [`${page}: ${answer}`, curl, answer] as const),
