@@ -106,6 +106,14 @@ describeInBrowser('the command key', (browser) => {
     await page.goto(`${rig.operator.session.url}/operator`);
     await page.getByRole('link', { name: text }).click();
     await expectPath(page, '/operator/upstreams/scripted');
+    await rig.gateway.run('upstream', 'enable', 'scripted');
+    await waitUntil(async () => {
+      const { json } = await rig.operator.session.get('/open');
+      return (json['problems'] as unknown[]).length === 0;
+    });
+    // Read again for each page, and not only as often as the clock says.
+    await page.locator('.side').getByRole('link', { name: 'Modelle' }).click();
+    await count.waitFor({ state: 'detached', timeout: 5_000 });
     await expectClean(visitor);
   });
 });

@@ -2,6 +2,7 @@
 
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { useLocation } from 'wouter-preact';
 import type { OpenRecord } from '../../dashboard/records/operator-server.ts';
 import { t } from '../text/t.ts';
 import { formatCount } from '../ui/format.ts';
@@ -25,6 +26,8 @@ export function useOpen(record: OpenRecord | undefined): void {
 export function OpenCount() {
   const resource = useResource<OpenRecord>('/open');
   useRefresh(resource, EVERY_MS);
+  const [location] = useLocation();
+  useEffect(() => resource.refresh(), [location]);
   useOpen(resource.data.value);
   const count = openNow.value?.problems.length ?? 0;
   if (count === 0) return null;
