@@ -216,11 +216,11 @@ function cards({ t, offersResponses }: PublicContext): string[] {
 function modelsPart(context: PublicContext, models: readonly ModelRecord[]): string {
   const { t } = context;
   const count = models.length;
-  const all = t('{count, plural, one {See the model} other {See all # models}}', { count });
+  const all = t('See all {count, number} models', { count });
+  const more = count > SHOWN_MODELS_MAX ? `\n<p><a href="/models">${html(all)}</a></p>` : '';
   return `<section class="public-part">
 <div><h2>${html(t('Models and prices'))}</h2>
 <p class="soft">${html(priceNote(context))}</p></div>
-${modelTable(context, models.slice(0, SHOWN_MODELS_MAX), false)}
-<p><a href="/models">${html(all)}</a></p>
+${modelTable(context, models.slice(0, SHOWN_MODELS_MAX), false)}${more}
 </section>`;
 }

@@ -44,16 +44,16 @@ export function FailuresCard({ failures }: { readonly failures: readonly FailedA
 /** Over all nodes, for seven days. */
 export function WordsCard({ words }: { readonly words: readonly UpstreamWordsRecord[] }) {
   return (
-    <Card title={t('What it said of failures')} flush>
+    <Card title={t('Error messages')} flush>
       <Table
-        caption={t('What it said of failures')}
+        caption={t('Error messages')}
         rows={words}
         first={ROWS}
         empty={<Empty title={t('Nothing')}>{t('None within seven days.')}</Empty>}
         rowKey={({ id }) => id}
         href={({ request_id }) => `/requests/${request_id}`}
         columns={[
-          { label: t('Words'), wrap: true, show: ({ words: said }) => <span lang="">{said}</span> },
+          { label: t('Text'), wrap: true, show: ({ words: said }) => <span lang="">{said}</span> },
           { label: t('Model'), show: ({ model }) => model },
           { label: t('Failure'), show: ({ failure }) => labelOf(failure) },
           { label: t('Attempts'), end: true, show: ({ count }) => formatCount(count) },
