@@ -27,17 +27,22 @@ new PerformanceObserver((list) => {
 type Shift = { readonly value: number; readonly moved: readonly string[] };
 
 /** Smaller than 24 by 24 pixels (WCAG 2.2, 2.5.8). Links within a sentence are exempt. */
-const SMALL_TARGETS = `[...document.querySelectorAll('.main :is(a[href], button, input, select, summary)')]
+const SMALL_TARGETS = `[...document.querySelectorAll(':is(.main, .gate, .public) :is(a[href], button, input, select, summary)')]
   .filter((target) => !target.closest('p, .sr-only') && getComputedStyle(target).visibility !== 'hidden')
   .map((target) => (target.matches('.row-link') ? target.closest('.linked') : target))
   .map((target) => [target, target.getBoundingClientRect()])
   .filter(([, { width, height }]) => width > 1 && height > 1 && (width < 23.5 || height < 23.5))
   .map(([target]) => target.outerHTML.slice(0, 80))`;
 
-/** Cells of tables and large numbers whose text runs over what is beside it. */
-const OVERFLOWING = `[...document.querySelectorAll('.main :is(td .cut, .stat, .stat .value)')]
+/** What runs over what is beside it, or is cut: cells of tables, large numbers, choices. */
+const OVERFLOWING = `[...document.querySelectorAll(':is(.main, .public) :is(td, td .cut, .stat, .stat .value, .segments)')]
   .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1)
   .map((box) => box.textContent)`;
+
+/** Rows of which one is higher than the others: a name that takes two lines, a flat button. */
+const UNEVEN = `[...document.querySelectorAll('.side nav, .chips')]
+  .map((row) => [...new Set([...row.querySelectorAll('.item, .chip, .chips > .button')].map(({ offsetHeight }) => offsetHeight))])
+  .filter((heights) => heights.length > 1)`;
 
 let rig: Rig;
 let customer: Customer;
@@ -82,12 +87,50 @@ describeInBrowser('the layout of pages', ({ visit }) => {
           if (small.length > 0) found.push([path, small]);
           const over = await page.evaluate<string[]>(OVERFLOWING);
           if (over.length > 0) found.push([path, over]);
+          const uneven = await page.evaluate<unknown[]>(UNEVEN);
+          if (uneven.length > 0) found.push([path, uneven]);
         }
         expect(found).toEqual([]);
       },
       180_000,
     );
   }
+
+  test('the pages for strangers hold their words on a phone, and each link can be hit', async () => {
+    const found: unknown[] = [];
+    for (const locale of ['en-GB', 'de-DE', 'zh-CN']) {
+      const options = { viewport: { width: 390, height: 844 }, locale };
+      await using visitor = await visit(`${rig.gateway.url}/`, options);
+      const { page } = visitor;
+      for (const path of ['/', '/models', '/nope', '/dashboard/sign-in', '/dashboard/signup']) {
+        await page.goto(`${rig.gateway.url}${path}`);
+        await page.locator('h1').waitFor();
+        for (const probe of [SMALL_TARGETS, OVERFLOWING]) {
+          const seen = await page.evaluate<string[]>(probe);
+          if (seen.length > 0) found.push([locale, path, seen]);
+        }
+      }
+    }
+    expect(found).toEqual([]);
+  });
+
+  test('the menu of a phone opens where the reader is, and closes with each link', async () => {
+    const options = { viewport: { width: 390, height: 600 } };
+    await using visitor = await visit(`${rig.gateway.url}/dashboard`, options);
+    const { page } = visitor;
+    await openSignedIn(visitor, customer, '/settings');
+    await page.getByRole('button', { name: 'Delete account' }).scrollIntoViewIfNeeded();
+    const menu = page.getByRole('button', { name: 'Menu' });
+    const links = page.getByRole('complementary', { name: 'Menu' });
+    for (const name of ['Account and security', 'Usage']) {
+      await menu.click();
+      expect((await links.boundingBox())?.y).toBe(51);
+      await links.getByRole('link', { name }).click();
+      await links.waitFor({ state: 'hidden' });
+    }
+    await page.getByRole('heading', { name: 'Usage', level: 1 }).waitFor();
+    expect(visitor.complaints()).toEqual([]);
+  });
 });
 
 /** Once the browser has painted what was loaded. */

@@ -42,6 +42,12 @@ export function Shell({ pages, children }: ShellProps) {
     setAsked(undefined);
   }, [location]);
   useLayoutEffect(() => onCommandKey(ask), []);
+  useLayoutEffect(() => {
+    // An event of the library for each link, also for one to the page that is shown.
+    const close = () => setOpen(false);
+    window.addEventListener('pushState', close);
+    return () => window.removeEventListener('pushState', close);
+  }, []);
   return (
     <>
       <a class="skip" href="#content">
