@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { describeInBrowser } from '../support/browser.ts';
-import { expectClean, openRig, openSignedIn, type Rig } from './rig.ts';
+import { BESIDE_BUTTONS, expectClean, openRig, openSignedIn, type Rig } from './rig.ts';
 
 const NARROW = { width: 320, height: 640 };
 
@@ -50,6 +50,7 @@ describeInBrowser('documentation', ({ visit }) => {
         await page.goto(new URL(href ?? '', index).href);
         const width = await page.evaluate('document.documentElement.scrollWidth');
         expect([href, width]).toEqual([href, NARROW.width]);
+        expect([href, await page.evaluate<string[]>(BESIDE_BUTTONS)]).toEqual([href, []]);
       }
     }
   });

@@ -166,6 +166,9 @@ describeInBrowser('the playground', ({ visit }) => {
     expect(rig.upstream.requests.at(-1)?.body['messages']).toEqual([
       { role: 'user', content: 'second' },
     ]);
+    await page.setViewportSize({ width: 390, height: 844 });
+    const name = page.getByRole('heading', { name: 'You' }).first();
+    expect((await name.boundingBox())?.height).toBeLessThan(30);
     // The answer has the name of its model.
     expect(await page.locator('.turn.assistant h3').textContent()).toBe('echo-message');
     await expectClean(visitor);

@@ -104,6 +104,16 @@ export async function* openEach(
   }
 }
 
+/** Code whose first line begins beside the button that copies it: it covers the line, or narrows all. */
+export const BESIDE_BUTTONS = `[...document.querySelectorAll('.main :is(.code-block, .code:has(> .button))')]
+  .filter((block) => block.getBoundingClientRect().width > 0)
+  .filter((block) => {
+    const text = document.createRange();
+    text.selectNodeContents(block.querySelector('pre'));
+    return text.getBoundingClientRect().top < block.querySelector('.button').getBoundingClientRect().bottom - 2;
+  })
+  .map((block) => block.textContent.slice(0, 40))`;
+
 /** Creates a key on the keys page and closes the dialog. */
 export async function makeKey(page: Page, name: string): Promise<string> {
   await page.getByRole('button', { name: 'Create key' }).first().click();

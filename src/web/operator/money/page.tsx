@@ -22,7 +22,7 @@ import { Time } from '../../ui/text.tsx';
 import { ModelsMoney } from './models.tsx';
 
 const SPANS = [
-  { id: '1', label: t('24 hours') },
+  { id: '1', label: t('24 h') },
   { id: '7', label: t('7 days') },
   { id: '30', label: t('30 days') },
   { id: '90', label: t('90 days') },
