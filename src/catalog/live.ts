@@ -105,10 +105,10 @@ function requireFile(loaded: LoadedCatalog, next: LoadedCatalog): void {
   ]);
 }
 
-/** A larger logo delays the first page of every visitor. */
 // A logo is checked by its content, because browsers trust neither its size nor its name, and customers
 // see the result.
 
+/** A larger logo delays the first page of every visitor. */
 const LOGO_BYTES_MAX = 262_144;
 
 const EXTENSIONS: Readonly<Record<LogoType, string>> = {
@@ -144,7 +144,10 @@ function typeOf(bytes: Uint8Array): LogoType | undefined {
   const start = Buffer.from(bytes.subarray(0, 1_024)).toString('latin1');
   if (start.startsWith('\x89PNG\r\n\x1a\n')) return 'image/png';
   if (start.startsWith('RIFF') && start.startsWith('WEBP', 8)) return 'image/webp';
-  return /^(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)*<svg[\s>]/.test(start)
+  // Comments end at their first end: a pattern that tries the others takes years.
+  return /^(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->)[\s\S])*-->\s*)*<svg[\s>]/.test(
+    start,
+  )
     ? 'image/svg+xml'
     : undefined;
 }

@@ -136,6 +136,7 @@ test.each([
   ['large.svg', SVG + ' '.repeat(262_144), 'must be a file of at most 262,144 bytes'],
   ...[
     ['page.svg', '<html><svg></svg></html>'],
+    ['comments.svg', '<!---->'.repeat(140)],
     ['script.png', SVG],
     ['other.webp', PNG],
   ].map(
