@@ -7,7 +7,10 @@ const SYNONYMS: readonly (readonly [RegExp, readonly string[]])[] = [
   [/structured outputs?/, ['json', 'schema']],
   [/(rate[\s-]?limit(s|ing)?|throttl(e|ed|ing)|quotas?)/, ['limit']],
   [/(invoices?|billing)/, ['bill']],
-  [/(top[\s-]?up|add (balance|credits?|funds)|vouchers?)/, ['redemption']],
+  [
+    /(top[\s-]?up|add (balance|credits?|funds)|buy credits?|redeem|vouchers?)/,
+    ['top-up', 'redemption'],
+  ],
   [
     /(gdpr|(delete|erase|close) (my|the|an)? ?(data|account)|data (retention|protection))/,
     ['privacy', 'deletion'],
@@ -23,7 +26,7 @@ const SYNONYMS: readonly (readonly [RegExp, readonly string[]])[] = [
   [/(exponential )?back[\s-]?off/, ['back-off', 'retry']],
   [/(codex|copilot|(claude code|agent|ide) (setup|set-up|settings|config(uration)?))/, ['agent']],
   [/(stream(ing|ed)?|sse) (responses?|answers?|completions?|output)/, ['streaming']],
-  [/(refunds?|(duplicate|double) charges?|charged twice)/, ['outcome', 'idempotency']],
+  [/((duplicate|double) charges?|charged twice)/, ['outcome', 'idempotency']],
   [/(discounts?|cheaper|save money)/, ['price', 'cost', 'pay']],
   [/(authenticat(e|ion)|bearer( token)?)/, ['authorization', 'key']],
   [/((python|javascript|typescript|node(js)?)( (client|sdk|example|code))?)/, ['quickstart']],
@@ -36,6 +39,17 @@ const SYNONYMS: readonly (readonly [RegExp, readonly string[]])[] = [
   [/vercel( ai)?( sdk)?/, ['ai-sdk', 'ai']],
   [/(train(s|ed|ing)?( on)?( my| our)?( data| prompts?)?|zero data retention|zdr)/, ['privacy']],
   [/(leak(s|ed)?|stolen|compromised)/, ['revoke', 'leak']],
+  // Of operators.
+  [/(kubernetes|k8s|helm|docker|podman)/, ['container']],
+  [
+    /((reverse )?proxy( nginx)?|nginx|caddy|traefik|(tls|ssl) certificates?|custom domain)/,
+    ['trusted_proxies'],
+  ],
+  [/(slack|pagerduty|discord)/, ['webhook']],
+  [/(smtp|mail) (settings|server|setup)/, ['smtp_url']],
+  [/(disable|close|allow|turn off) (sign[\s-]?ups?|registration)/, ['signup']],
+  [/(stripe|paypal|payments?|checkouts?)( payments?)?/, ['top-up', 'top_up_url', 'checkout']],
+  [/(add|new) (a |an )?(model|upstream|provider)/, ['catalog']],
   [/(downloads?|csv)/, ['csv', 'export']],
   [/(check|see|show|query) (my |the )?(balance|usage|credits?)/, ['account']],
 ];

@@ -64,14 +64,16 @@ test('looks for the first six distinct words of a query, however long it is', ()
 
 describe('in the customers’ pages', () => {
   let search: SearchDocs;
+  let searchOperators: SearchDocs;
 
   beforeAll(async () => {
     const { pages } = await renderDocs();
     search = createDocSearch(pages.filter(({ part }) => part === 'customers'));
+    searchOperators = createDocSearch(pages.filter(({ part }) => part === 'operators'));
   });
 
-  const first = (query: string): string | undefined => {
-    const [hit] = search(query).hits;
+  const first = (query: string, searched = search): string | undefined => {
+    const [hit] = searched(query).hits;
     return hit && `${hit.page.topic}#${hit.section.anchor}`;
   };
 
@@ -116,6 +118,9 @@ describe('in the customers’ pages', () => {
     ['vercel ai sdk', 'agents#opencode'],
     ['cursor', 'agents#'],
     ['duplicate charge', 'idempotency#'],
+    ['add balance', 'dashboard#top-up'],
+    ['payment', 'dashboard#top-up'],
+    ['refund', 'dashboard#top-up'],
     ['connection lost mid stream', 'streaming#stopping'],
     ['do you train on my data?', 'privacy#'],
     ['close my account', 'privacy#'],
@@ -126,6 +131,18 @@ describe('in the customers’ pages', () => {
     ['authentication', 'keys#'],
   ])('the question "%s" leads to its answer', (query, place) => {
     expect(first(query)).toStartWith(place);
+  });
+
+  test.each([
+    ['how do I add a model?', 'catalog#'],
+    ['kubernetes', 'releases#container'],
+    ['nginx reverse proxy', 'configuration#TRUSTED_PROXIES'],
+    ['slack', 'configuration#ALERT_WEBHOOK_URL'],
+    ['smtp settings', 'configuration#SMTP_URL'],
+    ['disable sign-up', 'configuration#SIGNUP'],
+    ['stripe', 'operator-api#top-ups'],
+  ])('the question "%s" of an operator leads to its answer', (query, place) => {
+    expect(first(query, searchOperators)).toStartWith(place);
   });
 
   test('words that only ask are looked for where there are no others', () => {
