@@ -12,6 +12,10 @@ const SLOW = 'slow-tokens-400-40';
 
 let rig: Rig;
 
+/** What an answer shows comes before its end, until which Enter sends nothing. */
+const expectEnded = (page: Page) =>
+  page.getByRole('button', { name: 'Stop', exact: true }).waitFor({ state: 'hidden' });
+
 describeInBrowser('the playground', ({ visit }) => {
   beforeAll(async () => {
     rig = await openRig(['reasoning', SLOW, 'stall-before', 'tool-round', 'echo-message'], {
@@ -119,6 +123,7 @@ describeInBrowser('the playground', ({ visit }) => {
     await expectClean(visitor);
     await page.getByRole('button', { name: 'Send the result and continue' }).click();
     await expectText(page, 'It is {"sky":"clear"}.');
+    await expectEnded(page);
     const sent = rig.upstream.requests.at(-1)?.body['messages'] as readonly object[];
     expect(sent.at(-1)).toMatchObject({ role: 'tool', content: '{"sky":"clear"}' });
 
@@ -158,6 +163,7 @@ describeInBrowser('the playground', ({ visit }) => {
     );
     await page.keyboard.press('Enter');
     await expectText(page, 'provider_unavailable');
+    await expectEnded(page);
     await page.unroute('**/api/playground/**');
     await page.getByLabel('Message', { exact: true }).fill('second');
     await page.keyboard.press('Enter');
