@@ -252,19 +252,21 @@ function Who() {
   return (
     <div class="who">
       {email !== undefined && (
-        <div class="row apart">
-          <div class="email" title={email}>
-            {email}
-          </div>
-          <ActionButton size="small" act={signOut}>
-            {t('Sign out')}
-          </ActionButton>
+        <div class="email" title={email}>
+          {email}
         </div>
       )}
       {!isOperator && <ServiceLinks />}
       <MoneyUnitSwitch />
       <Segments label={t('Theme')} choices={THEMES} active={theme.value} onChange={chooseTheme} />
-      <LanguageMenu />
+      <div class="row">
+        <LanguageMenu />
+        {email !== undefined && (
+          <ActionButton size="small" act={signOut}>
+            {t('Sign out')}
+          </ActionButton>
+        )}
+      </div>
     </div>
   );
 }
