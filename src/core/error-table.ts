@@ -116,7 +116,7 @@ const ROWS = {
   },
   not_found: {
     status: 404,
-    text: 'Nothing is served at this path. Chat-completions clients use a base URL that ends in /v1, Messages clients one without it.',
+    text: 'Nothing is served at this path. OpenAI clients use a base URL that ends in /v1, Anthropic clients one without /v1.',
   },
   model_not_found: {
     status: 404,
