@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { loadCatalog } from '../../src/catalog/catalog.ts';
 import { DEMO_CATALOG } from '../../src/catalog/demo-catalog.ts';
 import { findCatalog, parseToml } from '../../src/catalog/source.ts';
+import { cpuTimer } from '../support/cpu-time.ts';
 
 describe('findCatalog', () => {
   let directory: string;
@@ -52,8 +53,8 @@ test('a mistake at the top of a long file is found in a moment', () => {
   const model =
     '[[model]]\nslug = "m"\nfeatures = ["tools"]\nprice = { input = "1", output = "2" }\n';
   const text = `x = 1\ny = sk-hidden\n${model.repeat(2_000)}`;
-  const start = performance.now();
+  const cpuMs = cpuTimer();
   expect(() => parseToml(text, 'catalog.toml')).toThrow('catalog.toml: line 2, column 5:');
   // One parse a line would take more than a minute.
-  expect(performance.now() - start).toBeLessThan(2_000);
+  expect(cpuMs()).toBeLessThan(2_000);
 });

@@ -7,6 +7,7 @@ import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { GatewayError } from '../../src/core/error.ts';
 import { BUILT_IN_PLANS, countedCharacters, type Plan } from '../../src/core/plan.ts';
 import { createTokenizer, loadTokenizer, pieces } from '../../src/generate/tokenizer.ts';
+import { cpuTimer } from '../support/cpu-time.ts';
 
 const [smallest] = BUILT_IN_PLANS;
 if (smallest === undefined) throw new Error('there are no plans');
@@ -36,12 +37,11 @@ function createTally(monotonic: () => number = still) {
  */
 async function longestTurnMs(work: Promise<unknown>): Promise<number> {
   let longest = 0;
-  let last = process.cpuUsage();
+  let cpuMs = cpuTimer();
   let running = true;
   const watch = (): void => {
-    const { user, system } = process.cpuUsage(last);
-    longest = Math.max(longest, (user + system) / 1_000);
-    last = process.cpuUsage();
+    longest = Math.max(longest, cpuMs());
+    cpuMs = cpuTimer();
     if (running) setImmediate(watch);
   };
   setImmediate(watch);

@@ -10,6 +10,7 @@ import {
   normaliseAddress,
   normaliseNetwork,
 } from '../../src/identity/address.ts';
+import { cpuTimer } from '../support/cpu-time.ts';
 
 /** An address as its bits; few of them are random, so that networks meet addresses. */
 type Bits = readonly boolean[];
@@ -155,13 +156,13 @@ test('a header with thousands of hops takes no longer than one with a few', () =
   const trusted = `${'10.0.0.1,'.repeat(100_000)}10.0.0.2`;
   const empty = ','.repeat(1_000_000);
   const long = `${'1'.repeat(1_000_000)}, 10.0.0.9`;
-  const start = performance.now();
+  const cpuMs = cpuTimer();
   for (let round = 0; round < 20; round += 1) {
     expect(clientAddress('10.0.0.1', trusted, set)).toBe('10.0.0.1');
     expect(clientAddress('10.0.0.1', empty, set)).toBe('10.0.0.1');
     expect(clientAddress('10.0.0.1', long, set)).toBe('unknown');
   }
-  expect(performance.now() - start).toBeLessThan(1_000);
+  expect(cpuMs()).toBeLessThan(1_000);
 });
 
 test('an address is looked for among 10,000 networks in some microseconds', () => {
@@ -171,10 +172,10 @@ test('an address is looked for among 10,000 networks in some microseconds', () =
   });
   const set = createNetworkSet(networks);
   const asked = ['11.0.2.1', '203.0.113.7', '2001:db8:1::1', '2001:db9::1', '::ffff:11.0.2.1'];
-  const start = performance.now();
+  const cpuMs = cpuTimer();
   const rounds = 2_000;
   for (let round = 0; round < rounds; round += 1) for (const each of asked) set.contains(each);
-  const microseconds = ((performance.now() - start) * 1_000) / (rounds * asked.length);
+  const microseconds = (cpuMs() * 1_000) / (rounds * asked.length);
   expect(asked.map(set.contains)).toEqual([true, false, true, false, true]);
   expect(microseconds).toBeLessThan(50);
 });

@@ -3,6 +3,7 @@
 
 import { expect, test } from 'bun:test';
 import { createLimits } from '../../src/limits/limits.ts';
+import { cpuTimer } from '../support/cpu-time.ts';
 import { describeLimits } from './contract.ts';
 import { createWorld, NOON, PLAN } from './world.ts';
 
@@ -26,14 +27,14 @@ test('a hundred thousand accounts slow no claim down, and what they used still c
   const capped = { ...PLAN, dailyTokens: 1_000, monthlyTokens: 5_000 };
   const running = await world.claimed({ account: 'busy', prompt: 300 });
   (await world.claimed({ account: 'idle', prompt: 200 })).settle(400);
-  const startedAt = performance.now();
+  const cpuMs = cpuTimer();
   for (let other = 0; other < 100_000; other += 1) {
     const asked = await world.ask({ account: `other ${other}` });
     asked.started?.settle(1);
     world.wait(5);
   }
   // Walking through all of them for each new one would take minutes.
-  expect(performance.now() - startedAt).toBeLessThan(10_000);
+  expect(cpuMs()).toBeLessThan(10_000);
   expect(await world.usage('busy')).toMatchObject({ inFlight: 1, dayTokens: 310 });
   running.settle(7);
   expect(await world.usage('busy')).toMatchObject({ inFlight: 0, dayTokens: 7 });

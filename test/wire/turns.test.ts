@@ -12,6 +12,7 @@ import type {
 } from '../../src/core/generation.ts';
 import { assembleTurns } from '../../src/wire/turns.ts';
 import { foldSystem } from '../../src/wire/upstream/fold-system.ts';
+import { cpuTimer } from '../support/cpu-time.ts';
 
 const UNANSWERED = 'This tool call was not answered.';
 const UNMATCHED = 'Result of a tool call that does not precede it in this conversation:\n';
@@ -189,9 +190,9 @@ describe('a conversation', () => {
 test('many system turns after a turn with many parts are folded at once', () => {
   const texts = Array.from({ length: 49_000 }, () => '');
   const turns = [user(...texts), ...Array.from({ length: 10_000 }, () => system('S'))];
-  const startedAt = performance.now();
+  const cpuMs = cpuTimer();
   const folded = foldSystem(turns);
-  expect(performance.now() - startedAt).toBeLessThan(1_000);
+  expect(cpuMs()).toBeLessThan(1_000);
   expect(folded).toHaveLength(1);
   // The request itself stays as it is: another upstream may take its system turns.
   expect(turns[0]).toEqual(user(...texts));

@@ -15,6 +15,7 @@ import {
   messagesErrorEvent,
   messagesFailure,
 } from '../../../src/wire/upstream/messages/failure.ts';
+import { cpuTimer } from '../../support/cpu-time.ts';
 import { classified } from './support.ts';
 
 /** What makes a class of its own, in the words of some vendor. */
@@ -219,9 +220,9 @@ describe('the words of a caller', () => {
   ])('are taken to be there where a schema has too many %s, at once', (_name, value) => {
     const parameters = { enum: Array.from({ length: 690_000 }, () => value) };
     const request = { ...requestOf(0, 'x'), tools: [{ name: 'f', parameters }] };
-    const startedAt = performance.now();
+    const cpuMs = cpuTimer();
     expect(wordsOf(request)('arrearage')).toBe(true);
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    expect(cpuMs()).toBeLessThan(1_000);
   });
 
   test('are looked for once, in however many spellings an error repeats them', () => {
@@ -233,9 +234,9 @@ describe('the words of a caller', () => {
     const empty = Array.from({ length: 49_000 }, () => ({ kind: 'text' as const, text: '' }));
     const request = requestOf(0, 'prompt too long');
     const turns = [{ role: 'user' as const, parts: empty }, ...request.turns];
-    const startedAt = performance.now();
+    const cpuMs = cpuTimer();
     expect(statusFailure(400, body, wordsOf({ ...request, turns })).class).toBe('bad_request');
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    expect(cpuMs()).toBeLessThan(1_000);
   });
 
   test('are looked for a bounded number of times', () => {
