@@ -107,11 +107,18 @@ describeInBrowser("the console's forms for the catalog", ({ visit }) => {
     await page.reload();
     await expectText(page, 'The file has changed since you began');
     await expectClean(visitor);
+    // The form must not wait for the file: until it has the text, what is typed would undo the change.
+    const file = Promise.withResolvers<void>();
+    await page.route('**/api/catalog/text', async (route) => {
+      await file.promise;
+      await route.continue();
+    });
     await page.getByRole('button', { name: 'Reapply my changes' }).click();
     await page.getByText('The file has changed since you began').waitFor({ state: 'detached' });
     await page.locator('.difference .added', { hasText: 'max_output = 78' }).waitFor();
     expect(await page.getByLabel('Context window').inputValue()).toBe('654321');
     expect(await page.getByLabel('Maximum output').inputValue()).toBe('78');
+    file.resolve();
     await publish(page);
     await expectPath(page, '/operator/models/plain');
     expect(text()).toContain('context_window = 654321 # changed');

@@ -97,8 +97,9 @@ function Review({
   });
   const merging = useAction(async () => {
     if (draft.value) await mergeDraft(draft.value);
-    await reload();
+    // Before the file is read again: until then, a form would change the text that it began with.
     onReset?.();
+    await reload();
   });
   const discard = async () => {
     discardDraft();
